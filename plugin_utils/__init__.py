@@ -1,0 +1,1 @@
+"""Thread-safe lazy singletons for plugins."""
