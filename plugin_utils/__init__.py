@@ -1,1 +1,16 @@
-"""Thread-safe lazy singletons for plugins."""
+"""Thread-safe lazy singletons for plugins.
+
+Importing this package imports the standard library only, and little of it.
+"""
+
+from plugin_utils._lazy import lazy_singleton
+from plugin_utils._slot import SingletonSlot
+from plugin_utils.errors import BuildDeadlockError, RecursiveBuildError, SingletonError
+
+__all__ = (
+    "BuildDeadlockError",
+    "RecursiveBuildError",
+    "SingletonError",
+    "SingletonSlot",
+    "lazy_singleton",
+)

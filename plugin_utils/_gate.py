@@ -1,0 +1,163 @@
+"""The build lock: one thread at a time, and an error wherever a plain lock would hang.
+
+A `Gate` is a lock that knows which thread holds it. Two kinds of hang become errors:
+
+- the holder comes back to its own gate (`RecursiveBuildError`);
+- threads that each hold a gate wait for each other's in a circle (`BuildDeadlockError`).
+
+The second is found on the wait-for graph: *gate -> the thread that holds it -> the gate which that
+thread waits for -> ...*. The graph changes while it is read, and no lock protects it. It needs
+none, for two reasons:
+
+- **No circle is missed.** A thread publishes its wait before it looks. Of the threads of a circle,
+  the one that published last sees all the others.
+- **No circle is made up.** Every edge is an object of its own, put in place once and taken away
+  once. An edge seen twice was there all the time in between. If two walks, one after the other,
+  meet the same edges, then all of them existed at the moment between the two walks.
+
+What the graph cannot show: a factory that waits for a helper thread which needs the slot, and a
+lock of yours that is held around `reset` and taken by the factory.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from plugin_utils._typing import TYPE_CHECKING
+from plugin_utils.errors import BuildDeadlockError, RecursiveBuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plugin_utils._typing import T, Ts
+
+__all__ = ("Gate", "forget_waits")
+
+
+class Gate:
+    """A lock that knows its holder and refuses to wait for ever.
+
+    A gate is used in one process only: a forked child gets a new one, since the thread that held
+    the old one may not exist there.
+    """
+
+    __slots__ = ("_lock", "holder", "name")
+
+    def __init__(self, name: str) -> None:
+        self._lock = threading.Lock()
+        # Invariant: `holder` is set by the thread that has just taken `_lock`, and cleared by the
+        # same thread before it lets go. Whoever finds its own thread here holds the lock.
+        self.holder: _Hold | None = None
+        self.name = name
+
+    def hold(self, doing: str, work: Callable[[*Ts], T], *args: *Ts) -> T:
+        """Return `work(*args)`, run while this thread alone holds the gate.
+
+        Args:
+            doing: What the caller wants, for the error text: "get" or "reset".
+            work: Called with the gate held.
+            args: Passed to `work`.
+
+        Raises:
+            RecursiveBuildError: This thread holds the gate already.
+            BuildDeadlockError: Waiting here would close a circle of waiting threads.
+        """
+        thread = threading.get_ident()
+        holder = self.holder
+        if holder is not None and holder.thread == thread:
+            raise _recursive(self.name, doing, holder.doing)
+        hold = _Hold(thread, self, doing)
+        # A signal handler or a finaliser can come here while its thread already waits elsewhere.
+        outer = _waiting.get(thread)
+        _waiting[thread] = hold
+        try:
+            _refuse_deadlock(hold)
+            # `with` on the lock itself: no signal handler, finaliser or KeyboardInterrupt can run
+            # between taking the lock and the next line, nor between clearing the holder and
+            # releasing the lock. Neither line may call or allocate anything.
+            with self._lock:
+                self.holder = hold
+                try:
+                    _stop_waiting(thread, outer)
+                    return work(*args)
+                finally:
+                    self.holder = None
+        finally:
+            _stop_waiting(thread, outer)
+
+
+class _Hold:
+    """One thread's wait for one gate, and then its tenure there: an edge of the wait-for graph.
+
+    Every call of `Gate.hold` makes a new one, and it is compared by identity.
+    """
+
+    __slots__ = ("doing", "gate", "thread")
+
+    def __init__(self, thread: int, gate: Gate, doing: str) -> None:
+        self.thread = thread
+        self.gate = gate
+        self.doing = doing
+
+
+# The gate that each waiting thread waits for. Only the thread itself writes its entry.
+_waiting: dict[int, _Hold] = {}
+
+
+def forget_waits() -> None:
+    """Drop all waits: in a forked child, the threads that waited do not exist."""
+    _waiting.clear()
+
+
+def _stop_waiting(thread: int, outer: _Hold | None) -> None:
+    if outer is None:
+        _waiting.pop(thread, None)
+    else:
+        _waiting[thread] = outer
+
+
+def _refuse_deadlock(wait: _Hold) -> None:
+    circle = _circle(wait)
+    while circle:
+        again = _circle(wait)
+        if again == circle:
+            raise _deadlock([wait.gate.name, *(edge.gate.name for edge in circle[1::2])])
+        circle = again
+
+
+def _circle(wait: _Hold) -> list[_Hold]:
+    """Return the edges from the awaited gate back to the waiting thread, or nothing.
+
+    Holds and waits alternate, a hold first.
+    """
+    edges: list[_Hold] = []
+    gate = wait.gate
+    while (holder := gate.holder) is not None and holder not in edges:
+        edges.append(holder)
+        if holder.thread == wait.thread:
+            return edges
+        step = _waiting.get(holder.thread)
+        if step is None:
+            break
+        edges.append(step)
+        gate = step.gate
+    return []
+
+
+def _recursive(name: str, doing: str, running: str) -> RecursiveBuildError:
+    error = RecursiveBuildError(
+        f"{name}: {doing}() was called by the thread that is already inside {running}() of it. "
+        "Going on would hang, or build a second instance. Let the factory take what it needs as "
+        "an argument, and call the accessor only after it has returned."
+    )
+    error.name = name
+    return error
+
+
+def _deadlock(names: list[str]) -> BuildDeadlockError:
+    error = BuildDeadlockError(
+        f"circular singletons: {' -> '.join(names)}. Each of these threads holds one and waits "
+        "for the next; all would hang. Let only one of the factories call the other accessor."
+    )
+    error.cycle = tuple(names)
+    return error
