@@ -224,10 +224,10 @@ class SingletonSlot(Generic[T]):
 
 def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attributes on anything
     """Return a factory's name for error texts; never its repr, which can show an argument."""
-    while not hasattr(factory, "__qualname__") and hasattr(factory, "func"):
-        factory = factory.func  # functools.partial
-    named: Any = factory if hasattr(factory, "__qualname__") else type(factory)
-    return f"{named.__module__}.{named.__qualname__}"
+    if not hasattr(factory, "__qualname__"):
+        # functools.partial names what it wraps; of any other object, its class has a name.
+        return qualified_name(getattr(factory, "func", type(factory)))
+    return f"{factory.__module__}.{factory.__qualname__}"
 
 
 def _call(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
