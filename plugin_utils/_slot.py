@@ -226,7 +226,7 @@ def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attribu
     """Return a factory's name for error texts; never its repr, which can show an argument."""
     if not hasattr(factory, "__qualname__"):
         # functools.partial names what it wraps; of any other object, its class has a name.
-        return qualified_name(getattr(factory, "func", type(factory)))
+        return qualified_name(getattr(factory, "func", factory.__class__))
     return f"{factory.__module__}.{factory.__qualname__}"
 
 
