@@ -3,12 +3,14 @@
 Importing this package imports the standard library only, and little of it.
 """
 
+from plugin_utils._keyed import KeyedSlots
 from plugin_utils._lazy import lazy_singleton
 from plugin_utils._slot import SingletonSlot
 from plugin_utils.errors import BuildDeadlockError, RecursiveBuildError, SingletonError
 
 __all__ = (
     "BuildDeadlockError",
+    "KeyedSlots",
     "RecursiveBuildError",
     "SingletonError",
     "SingletonSlot",

@@ -5,37 +5,41 @@ from __future__ import annotations
 from functools import WRAPPER_UPDATES, update_wrapper
 from types import FunctionType
 
-from plugin_utils._slot import UNSET, SingletonSlot, qualified_name
+from plugin_utils._factory import qualified_name
+from plugin_utils._slot import UNSET, SingletonSlot
 from plugin_utils._typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal, Protocol, TypeVar
+    from typing import Literal, Protocol
 
+    from plugin_utils._tenure import Lease
     from plugin_utils._typing import D, T
 
-    T_co = TypeVar("T_co", covariant=True)
-
-    class Accessor(Protocol[T_co]):
+    class Accessor(Protocol[T]):
         """What `lazy_singleton` returns: call it for the instance."""
 
         __name__: str
         __qualname__: str
         __wrapped__: Callable[[], object]
 
-        def __call__(self) -> T_co:
+        def __call__(self) -> T:
             """Return the instance, built on the first call."""
             ...
 
         @overload
-        def peek(self) -> T_co | None: ...
+        def peek(self) -> T | None: ...
         @overload
-        def peek(self, default: D) -> T_co | D: ...
-        def peek(self, default: D | None = None) -> T_co | D | None:
+        def peek(self, default: D) -> T | D: ...
+        def peek(self, default: D | None = None) -> T | D | None:
             """Return the instance, or `default` if there is none. Never builds or waits."""
 
         def reset(self, expected: object = UNSET, *, close: bool = True) -> bool:
             """Drop the instance, and return whether there was one to drop."""
+            ...
+
+        def lease(self) -> Lease[T]:
+            """Return a context manager that keeps the instance from being closed."""
             ...
 
 
@@ -51,6 +55,7 @@ def lazy_singleton(
     *,
     close: Callable[[T], object] | None = None,
     fork: Literal["rebuild", "keep"] = "rebuild",
+    on_failure: Literal["retry", "share"] = "retry",
 ) -> Callable[[Callable[[], T]], Accessor[T]]: ...
 def lazy_singleton(
     factory: Callable[[], T] | None = None,
@@ -58,19 +63,21 @@ def lazy_singleton(
     *,
     close: Callable[[T], object] | None = None,
     fork: Literal["rebuild", "keep"] = "rebuild",
+    on_failure: Literal["retry", "share"] = "retry",
 ) -> Accessor[T] | Callable[[Callable[[], T]], Accessor[T]]:
     """Make an accessor that builds its instance on the first call, once per process.
 
     The accessor keeps the factory's name, docstring and signature, and pickles by reference as a
-    function does. It has two methods: `peek(default=None)` and `reset(expected=, close=)`, which
-    are those of `SingletonSlot`.
+    function does. It has three methods: `peek(default=None)`, `reset(expected=, close=)` and
+    `lease()`, which are those of `SingletonSlot`.
 
     Concurrency: when many threads call first, one of them runs the factory and all get that one
     instance. A call that finds an instance takes no lock and allocates nothing. Two accessors
     never wait for each other.
 
     Failure: when the factory raises, nothing is cached and its caller gets the exception. The
-    threads that waited try again, one at a time.
+    threads that waited try again, one at a time; `on_failure="share"` gives them the exception
+    instead.
 
     Re-entrancy: a factory that calls its own accessor gets `RecursiveBuildError`; factories that
     wait for each other get `BuildDeadlockError`. Neither hangs.
@@ -80,10 +87,12 @@ def lazy_singleton(
             `None` included, except a coroutine.
         close: As for `SingletonSlot`.
         fork: As for `SingletonSlot`.
+        on_failure: As for `SingletonSlot`.
 
     Raises:
         TypeError: The factory is no callable, needs an argument, or is a coroutine or generator
-            function.
+            function; `close` is no callable.
+        ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
         ```python
@@ -100,7 +109,10 @@ def lazy_singleton(
     def decorate(factory: Callable[[], T]) -> Accessor[T]:
         _refuse(factory)
         return _accessor(
-            factory, SingletonSlot(close=close, fork=fork, name=qualified_name(factory))
+            factory,
+            SingletonSlot(
+                close=close, fork=fork, on_failure=on_failure, name=qualified_name(factory)
+            ),
         )
 
     return decorate if factory is None else decorate(factory)
@@ -119,7 +131,7 @@ def _accessor(factory: Callable[[], T], slot: SingletonSlot[T]) -> Accessor[T]:
 
     # A class's `__dict__` holds its methods; an accessor that had those would pass for the class.
     update_wrapper(accessor, factory, updated=() if isinstance(factory, type) else WRAPPER_UPDATES)
-    vars(accessor).update(peek=slot.peek, reset=slot.reset)
+    vars(accessor).update(peek=slot.peek, reset=slot.reset, lease=lambda: slot.lease(factory))
     return cast("Accessor[T]", accessor)
 
 

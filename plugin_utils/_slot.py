@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from types import CoroutineType
-
-from plugin_utils._fork import register, set_aside
-from plugin_utils._gate import Gate
+from plugin_utils._factory import call_factory, check_options, qualified_name
+from plugin_utils._gate import Gate, register, set_aside
+from plugin_utils._tenure import Lease, Tenure
 from plugin_utils._typing import TYPE_CHECKING, Generic, T, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Literal, NoReturn
+    from types import TracebackType
+    from typing import Literal, NoReturn
 
     from plugin_utils._typing import D, Ts
 
-__all__ = ("UNSET", "SingletonSlot", "qualified_name")
+__all__ = ("UNSET", "SingletonSlot")
 
 
 class _Unset:
@@ -38,7 +38,8 @@ class SingletonSlot(Generic[T]):
     half-empty slot: every `get` returns a whole instance, the old one or a new one.
 
     Failure: when the factory raises, nothing is cached and its caller gets the exception. The
-    threads that waited try again, one at a time, each with its own factory.
+    threads that waited try again, one at a time, each with its own factory; `on_failure="share"`
+    gives them the exception instead.
 
     Re-entrancy: a factory that comes back to its own slot gets `RecursiveBuildError`; factories
     that wait for each other's slots get `BuildDeadlockError`. Neither hangs.
@@ -48,15 +49,18 @@ class SingletonSlot(Generic[T]):
 
     Args:
         close: Called with each instance that `reset` drops, once, after the slot is empty and
-            outside every lock. Its error reaches the caller of `reset`. Never called at exit, nor
-            in another process than the one that built the instance.
+            outside every lock; while the instance is leased, after the last lease has ended. Its
+            error reaches the caller of `reset`, or whoever ends the last lease. Never called at
+            exit, nor in another process than the one that built the instance.
         fork: `"rebuild"`, as said above, or `"keep"`: a forked child goes on with the parent's
             instance. For data that is only read.
+        on_failure: `"retry"`, as said above, or `"share"`: whoever waits for a build that raises
+            an `Exception` gets that same exception. Later calls try again.
         name: Names the slot in errors. A slot without one goes by the name of its factory.
 
     Raises:
         TypeError: `close` is not callable, or `name` is no string.
-        ValueError: `fork` is neither of the two.
+        ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
         ```python
@@ -75,7 +79,19 @@ class SingletonSlot(Generic[T]):
     # Invariant: `_instance` is the only thing that readers look at, and *unset* is its absence.
     # One attribute read finds a whole instance or nothing; a flag beside it could be seen torn.
     # It is written and deleted only by the thread that holds `_gate`, or by a fork's only thread.
-    __slots__ = ("__weakref__", "_close", "_fork", "_gate", "_inherited", "_instance", "_name")
+    # `_tenure` is for `lease` and `reset`. It is set before `_instance` and cleared after it, so
+    # whoever got an instance from `get` finds its tenure, or that it has ended.
+    __slots__ = (
+        "__weakref__",
+        "_attempt",
+        "_close",
+        "_fork",
+        "_gate",
+        "_instance",
+        "_name",
+        "_on_failure",
+        "_tenure",
+    )
 
     _instance: T
 
@@ -84,15 +100,17 @@ class SingletonSlot(Generic[T]):
         *,
         close: Callable[[T], object] | None = None,
         fork: Literal["rebuild", "keep"] = "rebuild",
+        on_failure: Literal["retry", "share"] = "retry",
         name: str | None = None,
     ) -> None:
-        _check_options(close, fork, name)
+        check_options(close, fork, on_failure, name)
         self._close = close
         self._fork = fork
+        self._on_failure = on_failure
         self._name = name
         self._gate = Gate(name or type(self).__name__)
-        # Whether the instance was built by another process: then it is not ours to close.
-        self._inherited = False
+        self._tenure: Tenure[T] | None = None
+        self._attempt = _Attempt()
         register(self)
 
     def get(self, factory: Callable[[*Ts], T], *args: *Ts) -> T:
@@ -114,7 +132,7 @@ class SingletonSlot(Generic[T]):
             return self._instance
         except AttributeError:
             pass
-        return self._gate.hold("get", self._build, factory, args)
+        return self._gate.hold("get", self._build, factory, args, self._attempt)
 
     @overload
     def peek(self) -> T | None: ...
@@ -151,64 +169,114 @@ class SingletonSlot(Generic[T]):
         dropped = self._gate.hold("reset", self._take, expected)
         if dropped is None:
             return False
-        instance, ours = dropped
-        if close and ours and self._close is not None:
-            self._close(instance)
+        if close and self._close is not None and dropped.retire():
+            self._close(dropped.instance)
         return True
+
+    def lease(self, factory: Callable[[*Ts], T], *args: *Ts) -> Lease[T]:
+        """Return a context manager that gives the instance and keeps it from being closed.
+
+        A `reset` meanwhile empties the slot at once, and new callers get a new instance; the old
+        one is closed when its last lease ends. Plain `get` is not counted: an instance that is
+        replaced while in use must be leased by all who use it.
+
+        Args:
+            factory: As for `get`.
+            args: As for `get`.
+
+        Raises:
+            SingletonError: The same lease is entered again before it has ended.
+            Exception: On entry whatever `get` raises; on exit whatever `close` raises.
+
+        Example:
+            ```python
+            from plugin_utils import SingletonSlot
+
+            closed: list[object] = []
+            slot: SingletonSlot[object] = SingletonSlot(close=closed.append)
+            with slot.lease(object) as client:
+                slot.reset()
+                assert closed == []
+            assert closed == [client]
+            ```
+        """
+        return Lease(lambda: self.borrow(factory, args), self._close)
+
+    def borrow(self, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> Tenure[T]:
+        """Return the tenure of the instance, with a lease added. Not for you to call."""
+        while True:
+            self.get(factory, *args)
+            tenure = self._tenure
+            if tenure is not None and tenure.borrow():
+                return tenure
+            # A reset has come between: the instance may be closed already.
 
     def renew(self) -> None:
         """Start over in a forked child. Called by the fork hook; not for you to call."""
         self._gate = Gate(self._gate.name)
-        try:
-            instance = self._instance
-        except AttributeError:
+        self._attempt = _Attempt()
+        tenure, self._tenure = self._tenure, None
+        if tenure is None:
             return
+        # Whole first: the fork may have come between the two writes of another thread.
+        self._instance = tenure.instance
         if self._fork == "keep":
-            self._inherited = True
+            self._tenure = Tenure(tenure.instance, ours=False)
         else:
             del self._instance
-            set_aside(instance)
+            set_aside(tenure)
 
-    def _build(self, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
+    def _build(self, factory: Callable[[*Ts], T], args: tuple[*Ts], attempt: _Attempt) -> T:
         """Return the instance, building it if it is still missing. The gate is held."""
         try:
             return self._instance  # somebody built it while we waited
         except AttributeError:
             pass
+        if attempt.error is not None:
+            # Each waiter's traceback starts at the factory, not at the waiter before.
+            raise attempt.error.with_traceback(attempt.traceback)
         gate = self._gate
         if self._name is None:
             gate.name = qualified_name(factory)
-        instance = _call(factory, args)
+        try:
+            instance = call_factory(factory, args)
+        except Exception as error:
+            if self._on_failure == "share":
+                self._share(error)
+            raise
         if self._gate is not gate:
             return self._adopt(instance)
+        self._tenure = Tenure(instance)
         self._instance = instance
-        self._inherited = False
         return instance
+
+    def _share(self, error: Exception) -> None:
+        attempt, self._attempt = self._attempt, _Attempt()
+        attempt.traceback = error.__traceback__
+        attempt.error = error
 
     def _adopt(self, instance: T) -> T:
         """Offer an instance to the child, when the factory itself forked and this is the child.
 
         The gate that is held is the parent's. The child may have built one of its own meanwhile.
         """
-        kept = self._gate.hold("get", self._build, lambda: instance, ())
+        kept = self._gate.hold("get", self._build, lambda: instance, (), self._attempt)
         if kept is not instance:
             set_aside(instance)
         return kept
 
-    def _take(self, expected: object) -> tuple[T, bool] | None:
-        """Empty the slot, and return what was in it and whether it is ours. The gate is held.
+    def _take(self, expected: object) -> Tenure[T] | None:
+        """Empty the slot, and return what was in it. The gate is held.
 
         The caller drops the last reference after the gate is released: that can run a finaliser,
         and a finaliser can come back here.
         """
-        try:
-            instance = self._instance
-        except AttributeError:
-            return None
-        if expected is not UNSET and instance is not expected:
+        tenure = self._tenure
+        if tenure is None or (expected is not UNSET and tenure.instance is not expected):
             return None
         del self._instance
-        return instance, not self._inherited
+        self._tenure = None
+        return tenure
 
     def __repr__(self) -> str:
         state = "empty" if self.peek(UNSET) is UNSET else "built"
@@ -222,46 +290,16 @@ class SingletonSlot(Generic[T]):
         raise TypeError(msg)
 
 
-def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attributes on anything
-    """Return a factory's name for error texts; never its repr, which can show an argument."""
-    if not hasattr(factory, "__qualname__"):
-        # functools.partial names what it wraps; of any other object, its class has a name.
-        return qualified_name(getattr(factory, "func", factory.__class__))
-    return f"{factory.__module__}.{factory.__qualname__}"
+class _Attempt:
+    """What the threads that wait for one build have in common: its failure, if that is shared.
 
+    Invariant: whoever finds the slot empty takes the slot's current attempt along into the wait.
+    A failed build leaves its error there and gives the slot a new attempt, so that only those who
+    were waiting see it. It is gone with the last of them.
+    """
 
-def _call(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
-    if not callable(factory):
-        raise _not_callable(factory)
-    instance = factory(*args)
-    _refuse_coroutine(instance, factory)
-    return instance
+    __slots__ = ("error", "traceback")
 
-
-def _not_callable(factory: object) -> TypeError:
-    return TypeError(
-        f"the factory must be callable, not an instance of {qualified_name(type(factory))}. "
-        "Pass the function itself: get(build), not get(build())."
-    )
-
-
-def _refuse_coroutine(instance: object, factory: object) -> None:
-    if isinstance(instance, CoroutineType):
-        instance.close()  # it will never be awaited: no warning about that on top of the error
-        msg = (
-            f"{qualified_name(factory)} returned a coroutine, which can be awaited once: every "
-            "later caller would get an error. Use plugin_utils.aio for coroutine factories."
-        )
-        raise TypeError(msg)
-
-
-def _check_options(close: object, fork: object, name: object) -> None:
-    if close is not None and not callable(close):
-        msg = f"close must be a function that takes the dropped instance, not {close!r}"
-        raise TypeError(msg)
-    if fork not in ("rebuild", "keep"):
-        msg = f"fork must be 'rebuild' (an instance per process) or 'keep', not {fork!r}"
-        raise ValueError(msg)
-    if name is not None and not isinstance(name, str):
-        msg = f"name must be a string, not {name!r}"
-        raise TypeError(msg)
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.traceback: TracebackType | None = None

@@ -9,12 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Generic, TypeVar, TypeVarTuple, cast, overload
 
+    K = TypeVar("K")
     T = TypeVar("T")
     D = TypeVar("D")
     Ts = TypeVarTuple("Ts")
 else:
     from types import GenericAlias
 
+    K = "K"
     T = "T"
 
     class Generic:
@@ -32,4 +34,4 @@ else:
         return signature
 
 
-__all__ = ("TYPE_CHECKING", "D", "Generic", "T", "Ts", "cast", "overload")
+__all__ = ("TYPE_CHECKING", "D", "Generic", "K", "T", "Ts", "cast", "overload")

@@ -1,0 +1,69 @@
+"""What a factory and a slot's options must be, and the errors that say so."""
+
+from __future__ import annotations
+
+from types import CoroutineType
+
+from plugin_utils._typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from plugin_utils._typing import T, Ts
+
+__all__ = ("call_factory", "check_options", "qualified_name")
+
+
+def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attributes on anything
+    """Return a factory's name for error texts; never its repr, which can show an argument."""
+    if not hasattr(factory, "__qualname__"):
+        # functools.partial names what it wraps; of any other object, its class has a name.
+        return qualified_name(getattr(factory, "func", factory.__class__))
+    return f"{factory.__module__}.{factory.__qualname__}"
+
+
+def call_factory(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
+    """Return what the factory builds.
+
+    Raises:
+        TypeError: It is not callable, or what it returns is a coroutine.
+    """
+    if not callable(factory):
+        raise _not_callable(factory)
+    instance = factory(*args)
+    _refuse_coroutine(instance, factory)
+    return instance
+
+
+def _not_callable(factory: object) -> TypeError:
+    return TypeError(
+        f"the factory must be callable, not an instance of {qualified_name(type(factory))}. "
+        "Pass the function itself: get(build), not get(build())."
+    )
+
+
+def _refuse_coroutine(instance: object, factory: object) -> None:
+    if isinstance(instance, CoroutineType):
+        instance.close()  # it will never be awaited: no warning about that on top of the error
+        msg = (
+            f"{qualified_name(factory)} returned a coroutine, which can be awaited once: every "
+            "later caller would get an error. Use plugin_utils.aio for coroutine factories."
+        )
+        raise TypeError(msg)
+
+
+def check_options(close: object, fork: object, on_failure: object, name: object) -> None:
+    """Raise `TypeError` or `ValueError` for an option that would only show much later."""
+    if close is not None and not callable(close):
+        msg = f"close must be a function that takes the dropped instance, not {close!r}"
+        raise TypeError(msg)
+    if fork not in ("rebuild", "keep"):
+        msg = f"fork must be 'rebuild' (an instance per process) or 'keep', not {fork!r}"
+        raise ValueError(msg)
+    if on_failure not in ("retry", "share"):
+        msg = f"on_failure must be 'retry' (waiters try too) or 'share', not {on_failure!r}"
+        raise ValueError(msg)
+    if name is not None and not isinstance(name, str):
+        msg = f"name must be a string, not {name!r}"
+        raise TypeError(msg)

@@ -1,0 +1,96 @@
+"""How long an instance is in use: `reset` retires it, the last lease lets it be closed."""
+
+from __future__ import annotations
+
+import _thread
+from os import getpid
+
+from plugin_utils._typing import TYPE_CHECKING, Generic, T
+from plugin_utils.errors import SingletonError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+__all__ = ("Lease", "Tenure")
+
+
+class Tenure(Generic[T]):
+    """One instance's time in a slot, and the leases on it.
+
+    Invariant: of all calls of `retire` and `give_back`, at most one returns true: the one that
+    finds the instance retired and without a lease. No call of `borrow` succeeds after that.
+    """
+
+    __slots__ = ("_leases", "_lock", "_pid", "_retired", "instance")
+
+    def __init__(self, instance: T, *, ours: bool = True) -> None:
+        self.instance = instance
+        # A process closes what it has built itself. In a forked child the counts below are the
+        # parent's, and the lock may be held by a thread that does not exist: neither is touched.
+        self._pid = getpid() if ours else None
+        # Held for a few lines that call nothing, so that no finaliser or signal handler of the
+        # same thread can come between and want it too.
+        self._lock = _thread.allocate_lock()
+        self._leases = 0
+        self._retired = False
+
+    def borrow(self) -> bool:
+        """Add a lease, unless the instance is retired."""
+        with self._lock:
+            if self._retired:
+                return False
+            self._leases += 1
+            return True
+
+    def give_back(self) -> bool:
+        """End a lease, and return whether the instance is to be closed now."""
+        if self._pid != getpid():
+            return False
+        with self._lock:
+            self._leases -= 1
+            return self._retired and self._leases == 0
+
+    def retire(self) -> bool:
+        """Allow no more leases, and return whether the instance is to be closed now."""
+        if self._pid != getpid():
+            return False
+        with self._lock:
+            self._retired = True
+            return self._leases == 0
+
+
+class Lease(Generic[T]):
+    """A context manager that gives an instance, and keeps it open until the block ends.
+
+    Enter it in one thread at a time: each `with` statement takes a new lease from its slot.
+    """
+
+    __slots__ = ("_borrow", "_close", "_tenure")
+
+    def __init__(
+        self, borrow: Callable[[], Tenure[T]], close: Callable[[T], object] | None
+    ) -> None:
+        self._borrow = borrow
+        self._close = close
+        self._tenure: Tenure[T] | None = None
+
+    def __enter__(self) -> T:
+        if self._tenure is not None:
+            msg = (
+                "this lease is already entered: its first exit would end both uses. "
+                "Call lease() again for each with statement."
+            )
+            raise SingletonError(msg)
+        self._tenure = self._borrow()
+        return self._tenure.instance
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        tenure, self._tenure = self._tenure, None
+        if tenure is not None and tenure.give_back() and self._close is not None:
+            self._close(tenure.instance)
