@@ -16,3 +16,5 @@ __all__ = (
     "SingletonSlot",
     "lazy_singleton",
 )
+
+__version__ = "0.1.0"
