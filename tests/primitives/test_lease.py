@@ -6,15 +6,14 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 
 import pytest
 
 from plugin_utils import SingletonError, SingletonSlot, lazy_singleton
+from plugin_utils._tenure import Tenure
 from plugin_utils.testing import run_together
 from tests.support.socket_counter import SocketCounter
-from tests.support.waiting import wait_until
 
 LIMIT = 10.0  # seconds
 
@@ -120,21 +119,22 @@ def test_accessor_leases_too() -> None:
     assert closed == [leased]
 
 
-def test_lease_that_meets_a_retired_instance_builds_anew() -> None:
+def test_lease_that_meets_a_retired_instance_builds_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reset between finding the instance and counting the lease gives the caller a new one."""
     closed: list[object] = []
     slot: SingletonSlot[object] = SingletonSlot(close=closed.append)
+    count = Tenure[object].borrow
+
+    def count_after_a_reset(tenure: Tenure[object]) -> bool:
+        if not closed:
+            slot.reset()
+        return count(tenure)
+
+    monkeypatch.setattr(Tenure, "borrow", count_after_a_reset)
     old = slot.get(object)
-    tenure = slot._tenure
-    assert tenure is not None
-    with ThreadPoolExecutor(1) as pool, tenure._lock:  # the lease stops where it would count
-        leasing = pool.submit(slot.lease(object).__enter__)
-        resetting = threading.Thread(target=slot.reset)
-        resetting.start()
-        wait_until(lambda: slot._tenure is not tenure)
-    resetting.join(LIMIT)
-    got = leasing.result(LIMIT)
-    assert (got is old) == (closed == [])
+    with slot.lease(object) as new:
+        assert closed == [old]
+        assert new is not old
 
 
 @pytest.mark.promise(11)
