@@ -12,6 +12,7 @@ SNIPPETS = Path(__file__).parents[2] / "snippets"
 GOES_WRONG = {
     "client_with_config": "AssertionError: one process writes to ['home', 'work']",
     "close_on_reset": "AssertionError: get_client() returned a closed client",
+    "connect_to_honcho": "AssertionError: the workspace was made 2 times",
     "fake_in_a_slot": "AssertionError: the test talks to the real server",
     "migrate_racy_accessor": "AssertionError: the reset was lost: the old client is back",
     "optional_sdk": "AssertionError: pip ran 2 times at once",

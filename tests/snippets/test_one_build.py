@@ -7,7 +7,6 @@ import pytest
 from snippets import fixed, racy
 from snippets.fixed import (
     client_with_config,
-    copied_singleton,
     double_checked_lock,
     optional_sdk,
     share_one_client,
@@ -77,16 +76,3 @@ def test_installs_of_an_sdk(module: ModuleType, monkeypatch: pytest.MonkeyPatch)
     (sdk,) = set(call_together(module.load_sdk))
     assert module.load_sdk() is sdk
     assert overlap.builds == builds_expected(module)
-
-
-def test_builds_of_the_copied_singleton() -> None:
-    """The file to copy builds once, too."""
-    overlap = Overlap()
-
-    @copied_singleton.lazy_singleton
-    def get_client() -> object:
-        overlap()
-        return object()
-
-    assert len(set(call_together(get_client))) == 1
-    assert overlap.builds == 1
