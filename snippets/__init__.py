@@ -1,0 +1,1 @@
+"""The code that the pages show, one file a recipe."""

@@ -1,0 +1,10 @@
+"""A shared client for Honcho, built from the settings that Hermes plugins use.
+
+Importing this package imports no third-party module. The SDK comes with the first build:
+`pip install 'plugin-utils[honcho]'`.
+"""
+
+from plugin_utils.honcho.client import get_honcho_client, reset_honcho_client
+from plugin_utils.honcho.config import HonchoClientConfig
+
+__all__ = ("HonchoClientConfig", "get_honcho_client", "reset_honcho_client")

@@ -1,0 +1,150 @@
+"""The process's one Honcho client: `SingletonSlot` at work in a real consumer."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from typing import TYPE_CHECKING, NamedTuple
+
+from plugin_utils import SingletonSlot, _hermes
+from plugin_utils.honcho._connection import Connection, checked_key
+from plugin_utils.honcho._url import shown_url
+from plugin_utils.honcho.config import HonchoClientConfig
+
+if TYPE_CHECKING:
+    import httpx
+    from honcho import Honcho
+
+__all__ = ("get_honcho_client", "reset_honcho_client")
+
+logger = logging.getLogger(__name__)
+
+
+class _Built(NamedTuple):
+    """What we know about a client of ours."""
+
+    connection: Connection
+    http: httpx.Client
+    warned: dict[tuple[str, ...], object]
+    """The sets of differing fields that were warned about, each with whoever came first."""
+
+
+# By `id`, since the SDK's client is not hashable; an entry goes when its client does. Single dict
+# operations only, which are atomic: a lock here could be wanted again by a finaliser.
+_built: dict[int, _Built] = {}
+
+
+def get_honcho_client(config: HonchoClientConfig | None = None) -> Honcho:
+    """Return the process's Honcho client, built on the first call.
+
+    The first config wins. A later call with a config that would build another client gets the
+    first one all the same, and one warning that names the settings that differ.
+
+    Concurrency: many threads may call first; one client is built, and all get it. A call without
+    a config that finds a client reads no file and takes no lock. The client's own first use is
+    not single: threads that use it first together each create the workspace on the server. Touch
+    the workspace in a factory of your own if that matters.
+
+    Failure: nothing is cached, and the next call tries again. The credentials are checked before
+    anything is installed, imported or built.
+
+    Args:
+        config: What to build from. By default `HonchoClientConfig.from_global_config()`, called
+            inside the build: after a reset the files are read anew.
+
+    Raises:
+        ValueError: There is no key and no server to do without one, or a setting is unusable.
+        ImportError: The package `honcho-ai` is not installed.
+
+    Example:
+        ```python
+        from plugin_utils.honcho import HonchoClientConfig, get_honcho_client
+
+        config = HonchoClientConfig(base_url="http://127.0.0.1:8000", workspace_id="notes")
+        client = get_honcho_client(config)
+        assert get_honcho_client() is client
+        ```
+    """
+    client = _honcho_client_slot.get(_build, config)
+    if config is not None:
+        _warn_if_other(client, Connection.of(config))
+    return client
+
+
+def reset_honcho_client() -> None:
+    """Drop the client and close its connections, for tests and teardown.
+
+    The next call of `get_honcho_client` builds a new one. A request that another thread has in
+    flight on the old client breaks. The pools that the SDK builds for `client.aio` are not closed:
+    it has no public way to do so.
+    """
+    _honcho_client_slot.reset()
+
+
+def _build(config: HonchoClientConfig | None) -> Honcho:
+    config = config or HonchoClientConfig.from_global_config()
+    api_key = checked_key(config)
+    connection = Connection.of(config)
+    sdk, http_client = _import_sdk()
+    # A pool of our own is the only one that can be closed by public means.
+    http = http_client(timeout=connection.timeout)
+    try:
+        client = sdk(
+            api_key=api_key,
+            environment=connection.environment,
+            base_url=connection.base_url,
+            workspace_id=connection.workspace_id,
+            timeout=connection.timeout,
+            http_client=http,
+        )
+    except BaseException:
+        http.close()
+        raise
+    _remember(client, _Built(connection, http, {}))
+    return client
+
+
+def _import_sdk() -> tuple[type[Honcho], type[httpx.Client]]:
+    _hermes.install("memory.honcho")
+    try:
+        import httpx
+        from honcho import Honcho
+    except ImportError as error:
+        msg = "the Honcho client needs the package honcho-ai; run: pip install honcho-ai"
+        raise ImportError(msg, name="honcho") from error
+    return Honcho, httpx.Client
+
+
+def _remember(client: Honcho, built: _Built) -> None:
+    _built[id(client)] = built
+    weakref.finalize(client, _built.pop, id(client), None).atexit = False
+    connection = built.connection
+    logger.info(
+        "built the Honcho client: host %r, workspace %r, server %s",
+        connection.host,
+        connection.workspace_id,
+        shown_url(connection.base_url) if connection.base_url else connection.environment,
+    )
+
+
+def _warn_if_other(client: Honcho, wanted: Connection) -> None:
+    built = _built.get(id(client))
+    if built is None:
+        return  # not ours: a test's fake, or a client that was reset meanwhile
+    names = built.connection.differences(wanted)
+    me = object()
+    if names and built.warned.setdefault(names, me) is me:
+        logger.warning(
+            "get_honcho_client: the first config wins; this one differs in %s. "
+            "To replace the client, call reset_honcho_client() first.",
+            ", ".join(names),
+        )
+
+
+def _close(client: Honcho) -> None:
+    built = _built.pop(id(client), None)
+    if built is not None:
+        built.http.close()
+
+
+_honcho_client_slot: SingletonSlot[Honcho] = SingletonSlot(close=_close, name="honcho client")

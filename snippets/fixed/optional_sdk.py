@@ -1,0 +1,34 @@
+"""An SDK that is installed and imported once, on first use, or reported as missing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from types import ModuleType
+
+from plugin_utils import lazy_singleton
+
+installs: list[str] = []
+
+
+def ensure(package: str) -> None:
+    """Stand for a host's installer, which runs pip."""
+    installs.append(package)
+
+
+@lazy_singleton
+def load_sdk() -> ModuleType:
+    """Return the SDK's module, installed and imported on the first call."""
+    ensure("fal-client")
+    try:
+        return import_module("fal_client")
+    except ImportError as error:
+        msg = "this plugin needs the package fal-client: run `pip install fal-client`"
+        raise ImportError(msg) from error
+
+
+if __name__ == "__main__":
+    with ThreadPoolExecutor(20) as threads:
+        calls = [threads.submit(load_sdk) for _ in range(20)]
+    assert {call.result().__name__ for call in calls} == {"fal_client"}
+    assert installs == ["fal-client"]

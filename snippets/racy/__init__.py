@@ -1,0 +1,1 @@
+"""Accessors that go wrong every time they are run."""

@@ -1,0 +1,65 @@
+"""Each snippet is run as a reader runs it: saved to a file, and started."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+SNIPPETS = Path(__file__).parents[2] / "snippets"
+
+GOES_WRONG = {
+    "client_with_config": "AssertionError: one process writes to ['home', 'work']",
+    "close_on_reset": "AssertionError: get_client() returned a closed client",
+    "connect_to_honcho": "AssertionError: the workspace was made 2 times",
+    "fake_in_a_slot": "AssertionError: the test talks to the real server",
+    "migrate_racy_accessor": "AssertionError: the reset was lost: the old client is back",
+    "optional_sdk": "AssertionError: pip ran 2 times at once",
+    "recover_from_failed_build": ("AssertionError: during the build: None, after it failed: None"),
+    "reset_in_tests": "AssertionError",
+    "share_one_client": "AssertionError: 2 clients were built",
+    "warm_up": "AssertionError: 2 clients were built",
+}
+WORKS = [path.stem for path in sorted((SNIPPETS / "fixed").glob("[!_]*.py"))]
+
+
+def run_as_pasted(path: Path) -> subprocess.CompletedProcess[str]:
+    """Run a snippet in a process of its own, warnings being errors."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", GOES_WRONG)
+def test_the_racy_snippet_goes_wrong(name: str) -> None:
+    """A racy snippet fails by the assertion that says what went wrong."""
+    done = run_as_pasted(SNIPPETS / "racy" / f"{name}.py")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == GOES_WRONG[name]
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_the_fixed_snippet_works(name: str) -> None:
+    """A fixed snippet keeps what it asserts."""
+    done = run_as_pasted(SNIPPETS / "fixed" / f"{name}.py")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"racy.{name}" for name in GOES_WRONG), *(f"fixed.{name}" for name in WORKS)]
+)
+def test_importing_a_snippet_shows_nothing(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """A snippet's demonstration runs only where the snippet is started."""
+    import_module(f"snippets.{name}")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", GOES_WRONG)
+def test_each_racy_snippet_has_its_cure(name: str) -> None:
+    """What goes wrong in one file is put right in the file of the same name."""
+    assert name in WORKS
