@@ -23,7 +23,23 @@ __all__ = ("Result", "check", "copied")
 
 API = frozenset({"doc-heading", "doc-signature", "mkdocstrings-source"})
 LINE_NUMBERS = frozenset({"linenos", "linenodiv"})
-VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
 ANNOTATION = re.compile(
     r"[ \t]*(?:#|//|--|;|<!--)[ \t]*\(\d+\)!(?:[ \t]*-->)?[ \t]*$", re.MULTILINE
 )
