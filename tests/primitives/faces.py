@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from plugin_utils import SingletonSlot, lazy_singleton
+from tests.support.waiting import wait_until, waiters_of
 
 if TYPE_CHECKING:
     from plugin_utils._tenure import Lease
@@ -29,6 +30,10 @@ class Face(Generic[T]):
         self.lease = lease
         self.peek = slot.peek
         self.reset = slot.reset
+
+    def wait_for_waiters(self, count: int) -> None:
+        """Return as soon as this many threads wait for the build, or for another reset."""
+        wait_until(lambda: waiters_of(self.slot._gate) >= count)
 
     def __repr__(self) -> str:
         return repr(self.slot)

@@ -9,7 +9,6 @@ import pytest
 from plugin_utils.testing import CountingFactory, run_together
 from tests.primitives.faces import Make
 from tests.support import child
-from tests.support.waiting import threads_wait
 
 
 @pytest.mark.promise(2)
@@ -54,7 +53,7 @@ def test_waiters_retry_one_at_a_time(make: Make) -> None:
         most_at_once.append(len(building))
         number = len(most_at_once)
         if number == 1:
-            threads_wait(threads - 1)
+            face.wait_for_waiters(threads - 1)
         building.pop()
         if number in failures:
             raise failures[number]
@@ -80,7 +79,7 @@ def test_waiters_share_a_failure_on_request(make: Make) -> None:
     threads = 4
 
     def build() -> object:
-        threads_wait(threads - 1)
+        face.wait_for_waiters(threads - 1)
         message = "down"
         raise OSError(message)
 
@@ -140,7 +139,7 @@ def test_thread_that_dies_in_its_build_releases_the_gate(make: Make) -> None:
     factory.wait_started()
     waiter = threading.Thread(target=face.get)
     waiter.start()
-    threads_wait(1)
+    face.wait_for_waiters(1)
     factory.release(2)
     dying.join(10)
     waiter.join(10)
@@ -185,7 +184,6 @@ def _interrupted_wait(kind: str) -> None:
 
     from plugin_utils.testing import CountingFactory
     from tests.primitives.faces import FACES
-    from tests.support.waiting import threads_wait
 
     factory = CountingFactory(object, held=True)
     face = FACES[kind](factory)
@@ -194,7 +192,7 @@ def _interrupted_wait(kind: str) -> None:
     factory.wait_started()
 
     def interrupt() -> None:
-        threads_wait(1)
+        face.wait_for_waiters(1)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt).start()

@@ -10,7 +10,6 @@ import pytest
 from plugin_utils import SingletonSlot, lazy_singleton
 from plugin_utils.testing import CountingFactory, run_together
 from tests.primitives.faces import Make
-from tests.support.waiting import threads_wait
 
 
 @pytest.mark.promise(1)
@@ -19,7 +18,7 @@ def test_first_callers_share_one_instance(make: Make) -> None:
     threads = 8
 
     def build() -> object:
-        threads_wait(threads - 1)  # so every other thread has found nothing, and waits
+        face.wait_for_waiters(threads - 1)  # so every other thread has found nothing, and waits
         return object()
 
     factory = CountingFactory(build)

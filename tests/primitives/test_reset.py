@@ -17,7 +17,6 @@ import pytest
 from plugin_utils.testing import CountingFactory, run_together
 from tests.primitives.faces import Face, Make
 from tests.primitives.two_fields import TwoFields
-from tests.support.waiting import threads_wait
 
 
 class SlowFinaliser:
@@ -149,7 +148,7 @@ def test_reset_waits_for_the_build(make: Make) -> None:
     builder.start()
     factory.wait_started()
     resetter.start()
-    threads_wait(1)
+    face.wait_for_waiters(1)
     assert dropped == []
     factory.release(2)
     builder.join(10)
