@@ -22,8 +22,11 @@ File = IO[bytes]
 class Slot(Protocol):
     """What both forms have."""
 
-    def get(self, factory: Callable[[], File], /) -> File | None: ...
-    def reset(self) -> object: ...
+    def get(self, factory: Callable[[], File], /) -> File | None:
+        """Return the file, opened by `factory` if there is none."""
+
+    def reset(self) -> object:
+        """Drop the file."""
 
 
 class TwoFields:
@@ -35,6 +38,7 @@ class TwoFields:
         self._is_set = False
 
     def get(self, factory: Callable[[], File]) -> File | None:
+        """Read the flag, then the value."""
         if self._is_set:
             return self._value
         with self._lock:
@@ -44,6 +48,7 @@ class TwoFields:
             return self._value
 
     def reset(self) -> None:
+        """Clear the value, then the flag."""
         with self._lock:
             self._value = None
             self._is_set = False

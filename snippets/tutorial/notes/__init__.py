@@ -20,15 +20,18 @@ class NoteStore:
         self._connection.execute("CREATE TABLE IF NOT EXISTS notes (text TEXT NOT NULL)")
 
     def add(self, text: str) -> None:
+        """Keep a note."""
         with self._lock:
             self._connection.execute("INSERT INTO notes VALUES (?)", (text,))
 
     def find(self, word: str) -> list[str]:
+        """Return the notes that contain a word, oldest first."""
         query = "SELECT text FROM notes WHERE instr(lower(text), lower(?)) ORDER BY rowid"
         with self._lock:
             return [text for (text,) in self._connection.execute(query, (word,))]
 
     def close(self) -> None:
+        """Close the connection."""
         with self._lock:
             self._connection.close()
 
@@ -41,15 +44,18 @@ def note_store() -> NoteStore:
 
 
 def add_note(args: dict[str, Any], **_context: object) -> str:
+    """Handle the tool `note_add`."""
     note_store().add(args["text"])
     return json.dumps({"saved": args["text"]})
 
 
 def find_notes(args: dict[str, Any], **_context: object) -> str:
+    """Handle the tool `note_find`."""
     return json.dumps({"notes": note_store().find(args["word"])})
 
 
 def schema(name: str, description: str, parameter: str) -> dict[str, Any]:
+    """Describe a tool with one text parameter to the model."""
     return {
         "name": name,
         "description": description,
@@ -62,7 +68,7 @@ def schema(name: str, description: str, parameter: str) -> dict[str, Any]:
 
 
 def register(ctx: Any) -> None:
-    """Called once by Hermes, when it loads the plugin. Nothing is opened here."""
+    """Tell Hermes about the tools, when it loads the plugin. Nothing is opened here."""
     add = schema("note_add", "Save a short note.", "text")
     find = schema("note_find", "Find the notes that contain a word.", "word")
     ctx.register_tool("note_add", "notes", add, add_note)
