@@ -7,7 +7,7 @@ export NO_MKDOCS_2_WARNING := 1
 export DISABLE_MKDOCS_2_WARNING := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve site test lint types unit coverage test-all bench clean
+.PHONY: help setup serve site test lint types unit coverage test-all bench torn promises clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | column -t -s '|'
@@ -45,6 +45,18 @@ unit: setup  ## Run the tests and every block of the guide.
 coverage: setup  ## Report coverage of the last run; below 100 % is an error.
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+test-all: setup  ## Run the library's own tests on every Python found (3.11 and newer).
+	$(BIN)/python -m tests.support.interpreters
+
+bench: setup  ## Measure the hit path and the import; over a limit is an error.
+	$(BIN)/python -m tests.benchmarks.hit_path
+
+torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
+	$(BIN)/python -m tests.benchmarks.torn_reads
+
+promises: setup  ## Write the page of promises from the tests that prove them.
+	$(BIN)/python -m tests.promises.table
 
 clean:  ## Remove what the other targets made.
 	rm -rf $(VENV) .venvs site build dist .coverage .coverage.* .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
