@@ -25,8 +25,9 @@ description: What the primitives promise, and the tests that prove each promise.
 # Promises
 
 What you can rely on, case by case. Each promise is proved by the tests named beside it. They run on
-every Python version that the library supports, free-threaded builds included. This page is made
-from the tests: a promise without a test does not get here.
+every Python version that the library supports, free-threaded builds included; the two about types
+run once, with mypy and basedpyright. This page is made from the tests: a promise without a test
+does not get here.
 
 | | Promise | Proved by |
 |---|---|---|
@@ -43,7 +44,7 @@ def collect() -> dict[int, list[str]]:
     """Return the tests of each promise, as pytest finds them in the library's own suite."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "promises.json")
-        folders = [folder for folder in SUITE if (ROOT / folder).is_dir()]
+        folders = [folder for folder in (*SUITE, "tests/types") if (ROOT / folder).is_dir()]
         options = ["-q", "--collect-only", "-ptests.promises.collector", f"--promises-to={path}"]
         command = [sys.executable, "-m", "pytest", *options, *folders]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
