@@ -9,11 +9,12 @@ export NO_MKDOCS_2_WARNING := 1
 export DISABLE_MKDOCS_2_WARNING := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve site test lint types unit coverage hermes-pins test-all bench clean
 
+.PHONY: help
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | column -t -s '|'
 
+.PHONY: setup
 setup: $(VENV)/.ready  ## Make .venv with everything the project uses.
 
 $(VENV)/.ready: pyproject.toml constraints.txt
@@ -24,30 +25,38 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	  --editable '.[honcho,fal,docs]' --group dev
 	@touch $@
 
+.PHONY: serve
 serve: setup  ## Show the guide on http://127.0.0.1:8000.
 	$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
+.PHONY: site
 site: setup  ## Build the guide into site/, strictly.
 	$(BIN)/mkdocs build --strict
 
+.PHONY: test
 test: setup lint types unit site coverage hermes-pins  ## Run every test there is.
 
+.PHONY: lint
 lint: setup  ## Check style and formatting.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
+.PHONY: types
 types: setup  ## Check types with both checkers, strictly.
 	$(BIN)/mypy
 	$(BIN)/basedpyright
 
+.PHONY: unit
 unit: setup  ## Run the tests and every block of the guide.
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest tests
 
+.PHONY: coverage
 coverage: setup  ## Report coverage of the last run; below 100 % is an error.
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+.PHONY: hermes-pins
 hermes-pins: setup $(VENV)/hermes-pins/.ready  ## Test the clients on the SDK releases that Hermes pins.
 	SDK_UNDER_TEST='$(HERMES_PINS)' PYTHONPATH=$(CURDIR)/$(VENV)/hermes-pins \
 	  $(BIN)/python -m pytest --quiet tests/honcho tests/fal
@@ -57,5 +66,22 @@ $(VENV)/hermes-pins/.ready: Makefile | setup
 	  --target $(@D) $(HERMES_PINS)
 	@touch $@
 
+.PHONY: test-all
+test-all: setup  ## Run the library's own tests on every Python found (3.11 and newer).
+	$(BIN)/python -m tests.support.interpreters
+
+.PHONY: bench
+bench: setup  ## Measure the hit path and the import; over a limit is an error.
+	$(BIN)/python -m tests.benchmarks.hit_path
+
+.PHONY: torn
+torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
+	$(BIN)/python -m tests.benchmarks.torn_reads
+
+.PHONY: promises
+promises: setup  ## Write the page of promises from the tests that prove them.
+	$(BIN)/python -m tests.promises.table
+
+.PHONY: clean
 clean:  ## Remove what the other targets made.
 	rm -rf $(VENV) .venvs site build dist .coverage .coverage.* .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

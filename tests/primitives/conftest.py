@@ -2,7 +2,11 @@
 
 import pytest
 
+from plugin_utils.testing.pytest_plugin import reset_singletons
 from tests.primitives.faces import FACES, Make
+
+# Installed, the plugin brings this fixture by itself; the tests also run where it is not.
+__all__ = ("kind", "make", "reset_singletons")
 
 
 @pytest.fixture(params=sorted(FACES))

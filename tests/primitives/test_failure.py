@@ -163,6 +163,7 @@ def _interrupted_build(kind: str) -> None:
                 pass
         return object()
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # off in a shell's background jobs
     face = FACES[kind](build)
     try:
         face.get()
@@ -191,6 +192,8 @@ def _interrupted_wait(kind: str) -> None:
     builder.start()
     factory.wait_started()
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def interrupt() -> None:
         face.wait_for_waiters(1)
         os.kill(os.getpid(), signal.SIGINT)
@@ -210,6 +213,54 @@ def _interrupted_wait(kind: str) -> None:
 def test_interrupt_from_the_keyboard_during_a_wait(kind: str) -> None:
     """Control-C ends the wait for another thread's build, which goes on undisturbed."""
     assert child.run(_interrupted_wait, kind).output == "interrupted None\n"
+
+
+def _interrupted_at_any_moment(interrupts: int) -> None:
+    import signal
+    import threading
+
+    from plugin_utils import SingletonSlot, _gate
+    from plugin_utils.testing import run_together
+
+    class Interrupt(BaseException):
+        """Comes between any two bytecodes of the main thread, as a KeyboardInterrupt does."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise Interrupt
+
+    outer: SingletonSlot[object] = SingletonSlot(name="outer")
+    inner: SingletonSlot[object] = SingletonSlot(name="inner")
+    stop = threading.Event()
+
+    def use() -> None:
+        outer.get(lambda: inner.get(object))
+        outer.reset()
+        inner.reset()
+
+    def use_until_stopped() -> None:
+        while not stop.is_set():
+            use()
+
+    other = threading.Thread(target=use_until_stopped)
+    other.start()
+    signal.signal(signal.SIGALRM, interrupt)
+    for _ in range(interrupts):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0005)
+            while True:
+                use()
+        except Interrupt:
+            pass
+    stop.set()
+    other.join()
+    assert not _gate._waiting
+    assert run_together(2, use) == [None, None]
+
+
+@pytest.mark.promise(3)
+def test_interrupts_at_any_moment_leave_nothing_held() -> None:
+    """Hundreds of interrupts at any moment of get and reset leave no lock taken, and no wait."""
+    child.run(_interrupted_at_any_moment, 300, limit=30)
 
 
 @pytest.mark.promise(4)

@@ -1,15 +1,12 @@
 """What the first call does, and what every later one costs."""
 
 import threading
-import tracemalloc
-from collections.abc import Iterator
-from itertools import repeat
 
 import pytest
 
-from plugin_utils import SingletonSlot, lazy_singleton
 from plugin_utils.testing import CountingFactory, run_together
 from tests.primitives.faces import Make
+from tests.support import child
 
 
 @pytest.mark.promise(1)
@@ -86,9 +83,13 @@ def test_hit_takes_no_lock(make: Make) -> None:
     holder.join(10)
 
 
-@pytest.mark.promise(14)
-def test_hit_allocates_nothing() -> None:
-    """Ten thousand calls that find an instance need not one byte, not even meanwhile."""
+def _allocated_by_hits() -> None:
+    import tracemalloc
+    from collections.abc import Iterator
+    from itertools import repeat
+
+    from plugin_utils import SingletonSlot, lazy_singleton
+
     accessor = lazy_singleton(object)
     slot: SingletonSlot[object] = SingletonSlot()
 
@@ -99,15 +100,23 @@ def test_hit_allocates_nothing() -> None:
             slot.get(object)
             slot.peek()
 
-    def peak(times: int) -> int:
-        calls = repeat(None, times)
+    def peak(calls: int) -> int:
+        times = repeat(None, calls)
         tracemalloc.start()
-        try:
-            before, _ = tracemalloc.get_traced_memory()
-            call(calls)
-            return tracemalloc.get_traced_memory()[1] - before
-        finally:
-            tracemalloc.stop()
+        before, _ = tracemalloc.get_traced_memory()
+        call(times)
+        _, after = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return after - before
 
     call(repeat(None, 1000))  # builds both, and lets the interpreter specialise the code
-    assert peak(10_000) == peak(0)
+    # The least of some tries: what the measuring itself takes depends on what it finds free.
+    print(*(min(peak(calls) for _ in range(5)) for calls in (0, 10_000)))
+
+
+@pytest.mark.promise(14)
+def test_hit_allocates_nothing() -> None:
+    """Ten thousand calls that find an instance need not one byte, not even meanwhile."""
+    # -S: without what site-packages start, such as a coverage tracer, which allocates.
+    none, many = child.run(_allocated_by_hits, options=["-S"]).output.split()
+    assert int(many) <= int(none)

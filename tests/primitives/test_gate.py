@@ -2,6 +2,7 @@
 
 import pytest
 
+from plugin_utils import _gate
 from tests.support import child
 
 
@@ -108,3 +109,20 @@ def _build_on_top_of_a_wait() -> None:
 def test_a_wait_does_not_count_against_what_runs_on_top_of_it() -> None:
     """A signal handler's build ends before the wait that it interrupted: no circle is reported."""
     assert child.run(_build_on_top_of_a_wait).errors == ""
+
+
+@pytest.mark.promise(8)
+def test_circle_that_is_gone_at_the_second_look_is_no_circle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only a circle that two looks in a row have seen, edge for edge, is reported."""
+    gates = [_gate.Gate("a"), _gate.Gate("b")]
+    first, second = ([_gate._Hold(1, gate, "get", None)] * 2 for gate in gates)
+    looks = iter([first, second, []])
+
+    def look(_wait: _gate._Hold) -> list[_gate._Hold]:
+        return next(looks)
+
+    monkeypatch.setattr(_gate, "_circle", look)
+    assert gates[0].hold("get", lambda: "held") == "held"
+    assert next(looks, None) is None

@@ -31,6 +31,7 @@ class TwoFields(Generic[T]):
     def reset(self) -> bool:
         """Drop the instance."""
         with self._lock:
+            dropped = self._built
             self._value = None
             self._built = False
-        return True
+            return dropped

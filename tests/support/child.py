@@ -81,7 +81,8 @@ def _source(program: str | Callable[..., None], arguments: tuple[Argument, ...])
     source = textwrap.dedent(text)
     if isinstance(program, str):
         return source
-    return f"{source}\n{program.__name__}{arguments!r}\n"
+    # Guarded, since a process that is spawned imports the program once more.
+    return f"{source}\nif __name__ == '__main__':\n    {program.__name__}(*{arguments!r})\n"
 
 
 def _run(command: list[str], output: IO[bytes], errors: IO[bytes], limit: float) -> int | None:

@@ -1,0 +1,1 @@
+"""What the library costs, measured: `make bench` and `make torn`. Not collected by pytest."""
