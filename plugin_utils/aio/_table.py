@@ -1,0 +1,195 @@
+"""Where the builds of a slot stand: one place for each running loop, or one place for all."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from inspect import isawaitable
+
+from plugin_utils._gate import register, set_aside
+from plugin_utils._typing import TYPE_CHECKING, Generic, T
+from plugin_utils.aio._build import Build, current_build, guard
+from plugin_utils.aio._factory import call_factory
+from plugin_utils.errors import RecursiveBuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
+
+    from plugin_utils._typing import Ts
+
+    Place: TypeAlias = asyncio.AbstractEventLoop | None
+
+__all__ = ("Table",)
+
+
+class Table(Generic[T]):
+    """The builds of one slot, by place.
+
+    A place is filled only while it is empty, so of all that come first one starts a build. It is
+    emptied to let others try: by a failure, by a reset, and when its loop is gone. A build that
+    finds itself out of its place when it is done is not wanted any more, and closes its instance.
+    """
+
+    # Invariant: `builds` is never rebound; readers look at nothing else. Whoever empties a place,
+    # or publishes in one, holds the guard.
+    # Invariant: `_running` holds every build whose task is not over, in its place or not.
+    __slots__ = ("__weakref__", "_close", "_keep", "_running", "builds", "place")
+
+    def __init__(self, *, per_loop: bool, close: Callable[[T], object] | None, keep: bool) -> None:
+        self.builds: dict[Place, Build[T]] = {}
+        # Returns the caller's place. A dict by loop keeps loops alive, and a weak one would too:
+        # what a loop's instance refers to leads back to its loop. So closed ones are swept out.
+        self.place: Callable[[], Place] = asyncio.get_running_loop if per_loop else _everywhere
+        self._close = close
+        self._keep = keep
+        self._running: set[Build[T]] = set()
+        register(self)
+
+    def renew(self) -> None:
+        """Start over in a forked child. Called by the fork hook; not for you to call."""
+        kept = {
+            place: build
+            for place, build in self.builds.items()
+            if self._keep and hasattr(build, "instance")
+        }
+        for build in self.builds.values():
+            build.inherited = True
+        # The loops too: one that is finalised here would meddle with the parent's selector.
+        set_aside([self._running, *(item for item in self.builds.items() if item[0] not in kept)])
+        self._running = set()
+        self.builds.clear()
+        self.builds.update(kept)
+
+    def join(
+        self, place: Place, name: str, factory: Callable[[*Ts], Awaitable[T]], args: tuple[*Ts]
+    ) -> tuple[Build[T], asyncio.Future[None] | None, bool]:
+        """Return the build to wait for, what to wait with, and whether it was started here."""
+        self._sweep()
+        fresh: Build[T] = Build(name)
+        try:
+            with guard.lock:
+                build = self.builds.setdefault(place, fresh)
+            # Before `start`, inside of which an eager task factory runs the factory's first step:
+            # that must see who waits for it, and that it is running.
+            woken = build.enlist()
+            if build is fresh:
+                self._running.add(build)
+                task = build.start(self._run(place, build, factory, args))
+                task.add_done_callback(partial(self._end, build))
+        except BaseException:  # no task will do it
+            self.drop(lambda _, build: build is fresh)
+            self._running.discard(fresh)
+            fresh.end()
+            raise
+        return build, woken, build is fresh
+
+    async def _run(
+        self,
+        place: Place,
+        build: Build[T],
+        factory: Callable[[*Ts], Awaitable[T]],
+        args: tuple[*Ts],
+    ) -> None:
+        """Build and publish, or close what nobody wants any more. Runs in a task of its own."""
+        try:
+            try:
+                instance = await call_factory(factory, args)
+            finally:
+                build.running = False
+            if not self._publish(place, build, instance):
+                await self.dispose(build, instance)
+        except BaseException as error:
+            self._fail(build, error)
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise  # it stops the loop, as from any task
+
+    def _publish(self, place: Place, build: Build[T], instance: T) -> bool:
+        with guard.lock:
+            # Set, then look: a finaliser that calls `reset` can run between any two lines.
+            build.instance = instance
+            published = self.builds.get(place) is build
+            if not published:
+                build.take()
+        build.settle()
+        return published
+
+    def _fail(self, build: Build[T], error: BaseException) -> None:
+        """Leave the error to the caller that started the build, if it still waits for that."""
+        if build.attended and not build.settled:
+            build.error = error
+        elif isinstance(error, Exception) and not build.ended:  # not: unwound with its loop
+            message = f"{build.name}: a build failed, and no caller is left to get its error"
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": message, "exception": error}
+            )
+        self.drop(lambda _, other: other is build)
+        build.settle()
+
+    def _end(self, build: Build[T], task: asyncio.Task[None]) -> None:
+        self._running.discard(build)
+        if not build.settled:  # cancelled before its first step
+            self._fail(build, asyncio.CancelledError(f"the build of {build.name} was cancelled"))
+        build.end()
+        if not task.cancelled():
+            task.exception()  # seen: it stopped the loop
+
+    async def dispose(self, build: Build[T], instance: T) -> None:
+        """Close an instance that nobody can get any more, unless it is another process's."""
+        if self._close is not None and not build.inherited:
+            closing = self._close(instance)
+            if isawaitable(closing):
+                await closing
+
+    def drop(
+        self, doomed: Callable[[Place, Build[T]], bool]
+    ) -> list[tuple[Build[T], tuple[T] | None]]:
+        """Empty the places of all doomed builds, and send their waiters to look again.
+
+        Returns:
+            Each of these builds, and its instance in a tuple, or `None` if it is still building.
+            The guard is released by then: to drop the last reference can run a finaliser.
+        """
+        with guard.lock:
+            dropped = [
+                (build, build.take())
+                for place, build in list(self.builds.items())
+                if doomed(place, build) and self.builds.pop(place, None) is build
+            ]
+        for build, _ in dropped:
+            build.settle()
+        return dropped
+
+    def _sweep(self) -> None:
+        """Let go of what belongs to loops that are gone, so that nothing keeps those alive."""
+        self.drop(_is_dead)
+        for build in list(self._running):
+            if build.is_lost():
+                self._running.discard(build)
+                build.abandon()
+
+    def refuse_reentry(self, doing: str) -> None:
+        """Raise `RecursiveBuildError` if the caller is part of a build of this table."""
+        build = current_build()
+        if build is not None and build in self._running:
+            raise _recursive(build.name, doing)
+
+
+def _everywhere() -> None:
+    """Return the one place of a slot that serves all loops."""
+
+
+def _is_dead(place: Place, build: Build[T]) -> bool:
+    if place is None:
+        return not build.settled and build.is_stranded()
+    return place.is_closed()
+
+
+def _recursive(name: str, doing: str) -> RecursiveBuildError:
+    error = RecursiveBuildError(
+        f"{name}: {doing}() was called by the factory that builds it, or by a task it started. "
+        "Going on would hang, or build a second instance. Let the factory take what it needs as "
+        "an argument, and use the accessor only after it has returned."
+    )
+    error.name = name
+    return error
