@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.fixable import plan_for
@@ -15,6 +17,7 @@ from plugin_utils.checker.source import lines_of, unsilenced
 
 __all__ = ("check_source", "hits_in", "parse", "unparsable")
 
+_DEPTH = 20_000
 _UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -24,13 +27,11 @@ def check_source(text: str, path: str = "<string>") -> list[Finding]:
     A text that is not Python gives one finding, `LS000`.
     """
     try:
-        analysis = Analysis(Module(parse(text)))
-        hits = hits_in(analysis)
+        tree = parse(text)
+        with _room_to_recurse():
+            return sorted(unsilenced(_findings(tree, text, path), text))
     except _UNPARSABLE as error:
         return [unparsable(error, path)]
-    lines = lines_of(text) if hits else []
-    findings = [_located(code, hit, path, lines, analysis) for code, hit in hits]
-    return sorted(unsilenced(findings, text))
 
 
 def parse(text: str) -> ast.Module:
@@ -38,6 +39,24 @@ def parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+@contextmanager
+def _room_to_recurse() -> Generator[None]:
+    """Let a long chain of `elif` be walked, each of which is nested in the one before it."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _findings(tree: ast.Module, text: str, path: str) -> list[Finding]:
+    analysis = Analysis(Module(tree))
+    hits = hits_in(analysis)
+    lines = lines_of(text) if hits else []
+    return [_located(code, hit, path, lines, analysis) for code, hit in hits]
 
 
 def hits_in(analysis: Analysis) -> list[tuple[str, Hit]]:

@@ -33,16 +33,24 @@ def fix_source(text: str, findings: list[Finding], *, unsafe: bool = False) -> s
         plan = _plan(text, key)
         if plan is not None:
             rewrite = _decorate if unsafe and _can_be_decorated(plan) else _lock_in_place
-            text = rewrite(plan, text)
+            rewritten = rewrite(plan, text)
+            text = rewritten if _is_sound(rewritten, key) else text
     return text
+
+
+def _is_sound(text: str, key: tuple[str, str]) -> bool:
+    """Tell whether a rewrite kept its promise; other people's code deserves the second look."""
+    try:
+        return _plan(text, key) is None
+    except SyntaxError:
+        return False
 
 
 def _plan(text: str, key: tuple[str, str]) -> Plan | None:
     analysis = Analysis(Module(parse(text)))
-    for _, hit in hits_in(analysis):
-        if hit.site is not None and (hit.function.qualname, hit.name) == key:
-            return plan_for(hit.site, analysis)
-    return None
+    named = {(hit.function.qualname, hit.name): hit.site for _, hit in hits_in(analysis)}
+    site = named.get(key)
+    return plan_for(site, analysis) if site is not None else None
 
 
 def _lock_in_place(plan: Plan, text: str) -> str:
@@ -92,6 +100,7 @@ def _lock_body(plan: Plan, edits: Edits, outer: str) -> None:
 def _decorate(plan: Plan, text: str) -> str:
     """Rewrite to `@lazy_singleton`: the slot goes, and the function only builds."""
     edits = Edits(text, plan.module.tree)
+    import_lazy_singleton(plan, edits)
     edits.insert_before(plan.function.lineno, "@lazy_singleton")
     edits.return_instead(plan.stores[0])
     edits.drop_with_blanks(plan.binding.lineno, _end(plan.binding))
@@ -106,7 +115,6 @@ def _decorate(plan: Plan, text: str) -> str:
         edits.drop(plan.guard.lineno, plan.guard.lineno)
         unit = edits.prefix(plan.build[0]).removeprefix(edits.prefix(plan.guard))
         edits.outdent(plan.guard.lineno + 1, body_end, unit)
-    import_lazy_singleton(plan, edits)
     return edits.apply()
 
 

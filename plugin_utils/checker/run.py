@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def python_files(paths: Iterable[str], config: Config, report: Report) -> list[s
 
 def _inside(folder: str, config: Config, report: Report) -> Iterator[str]:
     def note(error: OSError) -> None:
-        report.unreadable.append(str(error))
+        report.unreadable.append(f"{error.filename}: {error.strerror}")
 
     for parent, folders, files in os.walk(folder, onerror=note):
         folders[:] = sorted(
@@ -72,11 +73,20 @@ def check_file(path: str) -> list[Finding] | OSError:
         return error
     except (SyntaxError, UnicodeDecodeError) as error:
         return [unparsable(error, path)]
-    gc.disable()  # a syntax tree is many objects and no garbage: once a file is enough
-    try:
+    with _without_collection():
         return check_source(text, path)
+
+
+@contextmanager
+def _without_collection() -> Generator[None]:
+    """Keep the garbage collector away: a syntax tree is many objects, and all of them in use."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 def check_files(

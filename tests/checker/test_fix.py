@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plugin_utils.checker import check_source, fix_source
+from plugin_utils.checker import check_source, fix, fix_source
 from plugin_utils.checker.source import read
 
 FIXABLE = Path(__file__).parent / "fixable"
@@ -308,6 +308,22 @@ def test_only_the_findings_that_were_asked_for_are_fixed() -> None:
     assert fix_source(text, check_source(text)[:0]) == text
 
 
+def test_a_fix_that_the_ones_before_it_made_impossible_is_left_out() -> None:
+    """Three slots want two names for their locks; the third has to be done by hand."""
+    text = "".join(
+        f"{slot} = None\n"
+        f"def get_{number}():\n"
+        f"    global {slot}\n"
+        f"    if {slot} is None:\n"
+        f"        {slot} = Client()\n"
+        f"    return {slot}\n"
+        for number, slot in enumerate(("_x", "X", "x_"))
+    )
+    once = fixed(text)
+    assert once.count("threading.RLock()") == 2
+    assert [finding.name for finding in check_source(once)] == ["x_"]
+
+
 BUILD = """
 class Client:
     def __init__(self):
@@ -322,6 +338,19 @@ def client():
         _client = Client()
     return _client
 """
+
+
+@pytest.mark.parametrize("broken", ["def f(:", BUILD], ids=["no Python", "not fixed"])
+def test_a_rewrite_that_would_not_keep_its_promise_is_not_made(
+    monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Should a form of code slip through, the author's text stays as it is."""
+
+    def rewrite(_plan: object, _text: str) -> str:
+        return broken
+
+    monkeypatch.setattr(fix, "_lock_in_place", rewrite)
+    assert fixed(BUILD) == BUILD
 
 
 def builds_of(source: str, threads: int, limit: float) -> int:
