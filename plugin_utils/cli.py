@@ -12,6 +12,7 @@ __all__ = ("main",)
 _COMMANDS = {
     "check": ("plugin_utils.checker.command", "check", "find racy lazy singletons in source files"),
     "rule": ("plugin_utils.checker.command", "rule", "explain a rule of `check`"),
+    "vendor": ("plugin_utils.vendoring", "main", "write the primitives into one file"),
 }
 
 

@@ -11,7 +11,8 @@ __all__ = ("PARSE_ERROR", "Finding", "Level", "url_of")
 PARSE_ERROR = "LS000"
 """The code of a file that could not be parsed; it has no rule of its own to switch on."""
 
-_PAGES = "https://plugin-utils.readthedocs.io/reference/rules"
+# An address that is reserved for examples: whoever publishes the guide puts theirs here.
+_PAGES = "https://plugin-utils.example.org/reference/rules"
 
 
 class Level(IntEnum):
@@ -29,7 +30,7 @@ class Level(IntEnum):
 
 def url_of(code: str) -> str:
     """Return the address of the page that explains the rule `code`."""
-    return f"{_PAGES}/{code}/"
+    return f"{_PAGES}/{code}.html"
 
 
 @dataclass(frozen=True, slots=True, order=True)

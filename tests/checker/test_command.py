@@ -84,7 +84,7 @@ def test_json_is_a_list_of_objects_with_the_promised_keys(
     assert check(["racy.py", "--output-format", "json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)
     assert found.pop("message").startswith("`_client`")
-    assert found.pop("url").endswith("/reference/rules/LS001/")
+    assert found.pop("url").endswith("/reference/rules/LS001.html")
     assert found == {
         "code": "LS001",
         "level": "high",
