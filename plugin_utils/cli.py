@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -29,7 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     module, function, _ = _COMMANDS[name]
     command: Callable[[Sequence[str]], int] = getattr(import_module(module), function)
-    return command(rest)
+    try:
+        code = command(rest)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read, `head` for one, has enough. Python flushes once more at exit: to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 def _usage() -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from plugin_utils.cli import main
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,3 +41,17 @@ def test_a_command_gets_its_own_arguments(
     monkeypatch.setattr(sys, "argv", ["plugin-utils", "rule", "LS030"])
     assert main() == 0
     assert capsys.readouterr().out.startswith("# LS030")
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    """`plugin-utils ... | head -n 1` ends without a traceback."""
+    command = [sys.executable, "-c", "from plugin_utils.cli import main; main()", "rule", "LS001"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = subprocess.run(
+            command, stdout=writing, stderr=subprocess.PIPE, timeout=30, cwd=ROOT, check=False
+        )
+    finally:
+        os.close(writing)
+    assert run.stderr == b""

@@ -2,7 +2,7 @@
 
 import sys
 
-from plugin_utils.checker.command import check
+from plugin_utils.cli import main
 
 if __name__ == "__main__":
-    sys.exit(check(sys.argv[1:]))
+    sys.exit(main(["check", *sys.argv[1:]]))
