@@ -44,7 +44,7 @@ def forget_instance(module: ModuleType) -> None:
         elif isinstance(value, FunctionType) and "reset" in vars(value):
             vars(value)["reset"]()
         elif name == "_clients":
-            value.clear()
+            setattr(module, name, {})
 
 
 @pytest.fixture
