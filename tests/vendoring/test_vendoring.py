@@ -109,3 +109,11 @@ def test_bad_path_is_told(
     monkeypatch.chdir(tmp_path)
     assert vendoring.main(arguments) == 2
     assert arguments[-1] in capsys.readouterr().err
+
+
+def test_download_of_the_guide_is_current() -> None:
+    """The file that the guide offers is the one that the command writes."""
+    download = Path(__file__).parents[2] / "docs" / "downloads" / "lazy_singletons.py"
+    assert vendoring.check(download.read_text(encoding="utf-8")).good, (
+        f"run: plugin-utils vendor {download.relative_to(Path.cwd())}"
+    )

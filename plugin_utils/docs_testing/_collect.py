@@ -1,0 +1,214 @@
+"""Collect the blocks of pages as pytest items, and sum up what became of them."""
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymdownx.snippets import SnippetMissingError
+from pytest_codeblocks.plugin import MarkdownFile
+
+from plugin_utils.docs_testing._block import Block, PageError, Place
+from plugin_utils.docs_testing._extract import blocks
+from plugin_utils.docs_testing._marks import Plan, plan
+from plugin_utils.docs_testing._pages import Site
+from plugin_utils.docs_testing._runner import Options, Runner
+
+__all__ = ("Pages",)
+
+
+class BlockFailed(Exception):
+    """A block is not as its page says; the message is the whole report."""
+
+
+class Pages:
+    """What one pytest session knows about its pages. Its `pytest_...` methods are pytest's hooks.
+
+    Args:
+        config: The session's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.runner = Runner(_options(config))
+        self.pages = self.collected = self.run = 0
+        self.left_out: list[Place] = []
+        self._config = config
+        self._limit: int = config.getini("docs_max_not_run")
+        self._sites: dict[Path, Site] = {}
+
+    def site(self, page: Path) -> Site:
+        """Return the site of a page; each `mkdocs.yml` is read once."""
+        root = self._config.rootpath
+        named: str = self._config.getini("docs_config")
+        file = root / named if named else Site.find(page, root)
+        if file not in self._sites:
+            self._sites[file] = Site(file)
+        return self._sites[file]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Read pages in the place of pytest-codeblocks."""
+        nodes = yield
+        return [
+            PageFile.from_parent(parent, path=file_path, pages=self)
+            if type(node) is MarkdownFile
+            else node
+            for node in nodes
+        ]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_ignore_collect(
+        self, collection_path: Path
+    ) -> Generator[None, bool | None, bool | None]:
+        """Look into a folder of pages even if it is called `build`: MkDocs does, too."""
+        ignored = yield
+        asked = self._config.getoption("ignore") or self._config.getoption("ignore_glob")
+        if ignored and not asked and collection_path.is_dir():
+            try:
+                return not self.site(collection_path).has_pages(collection_path)
+            except FileNotFoundError:
+                return True
+        return ignored
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a run that leaves out too many blocks."""
+        if len(self.left_out) > self._limit and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say how many blocks there are and how many ran."""
+        line = (
+            f"docs: {self.pages} pages, {self.collected} blocks collected, {self.run} run, "
+            f"{len(self.left_out)} not run"
+        )
+        terminalreporter.write_line(line)
+        if len(self.left_out) > self._limit:
+            places = ", ".join(map(str, self.left_out))
+            message = f"docs: a mark may leave out {self._limit} blocks at most, not {places}"
+            terminalreporter.write_line(message, red=True)
+
+    def pytest_unconfigure(self) -> None:
+        """End what is still running."""
+        self.runner.close()
+
+
+def _options(config: pytest.Config) -> Options:
+    loaders = dict[str, str]()
+    for line in config.getini("docs_loaders"):
+        title, equals, function = line.partition("=")
+        if not equals or ":" not in function:
+            message = f"docs_loaders takes lines 'TITLE = module:function', not {line!r}"
+            raise pytest.UsageError(message)
+        loaders[title.strip()] = function.strip()
+    return Options(
+        base=config.invocation_params.dir,
+        limit=config.getini("docs_timeout"),
+        unset=config.getini("docs_unset_env"),
+        path=[str(path) for path in config.getini("pythonpath")],
+        loaders=loaders,
+    )
+
+
+class PageFile(pytest.File):
+    """A page; collects its blocks as its site shows them."""
+
+    def __init__(self, *, pages: Pages, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.pages = pages
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Make an item of each block, and one of each line that is a fence to readers only."""
+        try:
+            site = self.pages.site(self.path)
+            if not site.publishes(self.path):
+                return
+            page = site.read(self.path)
+            found = [(block, _plan(block)) for block in blocks(page)]
+        except (PageError, FileNotFoundError, SnippetMissingError) as error:
+            raise self.CollectError(str(error)) from error
+        self.pages.pages += 1
+        for block, marks in found:
+            self.pages.collected += block.fences
+            self.pages.left_out += [block.place] * (block.fences if marks.not_run else 0)
+            yield BlockItem.from_parent(
+                self, name=_name(block.place, self.path), block=block, marks=marks, site=site
+            )
+        for place in page.stray_fences():
+            yield StrayFence.from_parent(self, name=_name(place, self.path), place=place)
+
+
+def _plan(block: Block) -> Plan:
+    try:
+        return plan(block.marks, block.importorskip)
+    except ValueError as error:
+        raise PageError(block.place, str(error)) from error
+
+
+def _name(place: Place, page: Path) -> str:
+    """Name an item by its line, and by its file if that is not the page."""
+    return f"line {place.line}" if place.file == str(page) else f"{place}"
+
+
+class BlockItem(pytest.Item):
+    """A block; runs in a process of its own."""
+
+    def __init__(self, *, block: Block, marks: Plan, site: Site, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.block, self.marks, self.site = block, marks, site
+        for name, args, options in marks.others:
+            try:
+                self.add_marker(getattr(pytest.mark, name)(*args, **options))
+            except pytest.fail.Exception as error:  # no such mark
+                raise pytest.Collector.CollectError(f"{block.place}: {error}") from error
+
+    def runtest(self) -> None:
+        """Run the block and report what became of it."""
+        if self.marks.never:
+            pytest.skip(str(self.marks.not_run))
+        pages = self.getparent(PageFile).pages
+        report = pages.runner.run(self.block, self.marks, self.site.config_file)
+        self.add_report_section("call", "stdout", report.stdout)
+        self.add_report_section("call", "stderr", report.stderr)
+        if report.verdict == "skipped":
+            pytest.skip(report.text)
+        pages.run += self.block.fences
+        if report.verdict == "xfailed":
+            pytest.xfail(report.text)
+        if report.verdict == "failed":
+            raise BlockFailed(report.text)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> str:
+        """Show the block's own report; the traceback of the runner says nothing."""
+        if isinstance(excinfo.value, BlockFailed):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[str, int, str]:
+        """Say where the block stands."""
+        place = self.block.place
+        return place.file, place.line - 1, f"{place} ({self.block.language})"
+
+
+class StrayFence(pytest.Item):
+    """A line that looks like a fence, but shows no block; it always fails."""
+
+    def __init__(self, *, place: Place, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.place = place
+
+    def runtest(self) -> None:
+        """Fail."""
+        message = (
+            f"{self.place}: MkDocs does not read this line as a fence, so what should be a block is "
+            "text: the fence is never closed, it has an option that is not known, or it is inside "
+            "another construct. Mend the fence."
+        )
+        raise BlockFailed(message)
+
+    repr_failure = BlockItem.repr_failure
+
+    def reportinfo(self) -> tuple[str, int, str]:
+        """Say where the line stands."""
+        return self.place.file, self.place.line - 1, f"{self.place} (no fence)"

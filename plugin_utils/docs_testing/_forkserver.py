@@ -1,0 +1,154 @@
+"""Start a fresh process for each block, cheaply.
+
+A server process imports what every block's process needs and then forks once for each block, so a
+block costs some milliseconds, not an interpreter's start. It runs no thread and no block itself:
+what it forks is as fresh as a new process. Where there is no `fork`, each block gets a new
+interpreter.
+"""
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Protocol
+
+__all__ = ("ForkServer", "Spawner", "Starter", "serve", "starter")
+
+GRACE = 5.0
+"""Seconds that a process gets, past its limit, to end by itself with the stack of each thread."""
+
+_SERVE = "from plugin_utils.docs_testing._forkserver import serve; serve({})"
+_RUN = "from plugin_utils.docs_testing._run import main; main({!r})"
+
+
+class Starter(Protocol):
+    """Starts a process for a job and waits for its end."""
+
+    def run(self, job: Path, limit: float) -> int:
+        """Run the job; return its exit status, negative for a signal."""
+        ...
+
+    def close(self) -> None:
+        """End what is still running."""
+        ...
+
+
+def starter(environ: Mapping[str, str]) -> Starter:
+    """Return the cheapest starter that this host allows."""
+    able = hasattr(os, "fork") and hasattr(os, "waitid")
+    return ForkServer(environ) if able else Spawner(environ)
+
+
+class ForkServer:
+    """Forks a process for each job from a server that has imported what they need."""
+
+    START = 60.0
+    """Seconds that the server gets to import everything."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._channel, theirs = socket.socketpair()
+        self._received = b""
+        with theirs:
+            self._server = subprocess.Popen(
+                [sys.executable, "-c", _SERVE.format(theirs.fileno())],
+                env=environ,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for pytest, which then closes this
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+
+    def run(self, job: Path, limit: float) -> int:
+        """Run the job; return its exit status, negative for a signal."""
+        self._channel.sendall(f"{job}\n".encode())
+        pid = self._answer(self.START)
+        try:
+            return self._answer(limit + GRACE)
+        except TimeoutError:
+            _kill_group(pid)
+            return self._answer(GRACE)
+        except BaseException:
+            _kill_group(pid)
+            raise
+
+    def close(self) -> None:
+        """Let the server end; it does when its channel closes."""
+        self._channel.close()
+        self._server.wait()
+
+    def _answer(self, timeout: float) -> int:
+        self._channel.settimeout(timeout)
+        while b"\n" not in self._received:
+            data = self._channel.recv(64)
+            if not data:
+                status = self._server.wait()
+                message = f"the server of the blocks ended by itself, with status {status}"
+                raise RuntimeError(message)
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
+        return int(line)
+
+
+def serve(channel: int) -> None:
+    """Fork a process for each job that arrives; each of them runs its job and ends."""
+    from plugin_utils.docs_testing import _asserts, _run
+
+    _asserts.prepare()
+    gc.freeze()  # what is here now is everybody's: no child has to look through it
+    with socket.socket(fileno=channel) as jobs, jobs.makefile("rw", encoding="utf-8") as lines:
+        job = _next_job(lines)
+    if job:
+        _run.main(job)
+
+
+def _next_job(lines: IO[str]) -> str | None:
+    """Return, in a new process, the job to run; or None, in the server, when no more will come."""
+    for line in iter(lines.readline, ""):
+        pid = os.fork()
+        if not pid:
+            os.setsid()
+            return line.removesuffix("\n")
+        print(pid, file=lines, flush=True)
+        print(_wait(pid), file=lines, flush=True)
+    return None
+
+
+def _wait(pid: int) -> int:
+    """Wait for the process to end; end what it leaves behind; return its exit status."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # still a zombie, so its group is its own
+    _kill_group(pid)
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+class Spawner:
+    """Starts a new interpreter for each job."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def run(self, job: Path, limit: float) -> int:
+        """Run the job; return its exit status, negative for a signal."""
+        command = [sys.executable, "-c", _RUN.format(str(job))]
+        quiet = subprocess.DEVNULL
+        with subprocess.Popen(command, env=self._environ, stdin=quiet, stdout=quiet) as process:
+            try:
+                return process.wait(limit + GRACE)
+            except BaseException as error:
+                process.kill()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    return process.wait()
+                raise
+
+    def close(self) -> None:
+        """Do nothing: no process outlives its job."""

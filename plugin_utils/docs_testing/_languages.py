@@ -1,0 +1,114 @@
+"""What each language of a block does when it is run."""
+
+from collections.abc import Callable
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from plugin_utils.docs_testing._block import BlockError, Job
+from plugin_utils.docs_testing._data import DATA, check_data, check_markdown
+from plugin_utils.docs_testing._python import run_doctest, run_python
+from plugin_utils.docs_testing._shell import run_bash, run_console
+
+__all__ = ("KNOWN", "canonical", "run")
+
+ALIASES = {
+    "": "text",
+    "md": "markdown",
+    "plaintext": "text",
+    "py": "python",
+    "python3": "python",
+    "sh": "bash",
+    "shell": "bash",
+    "txt": "text",
+    "yml": "yaml",
+}
+
+
+def canonical(language: str) -> str:
+    """Return the one name under which this package knows a language."""
+    return ALIASES.get(language, language)
+
+
+def run(job: Job, namespace: dict[str, Any]) -> None:
+    """Run the block in this process, in its working directory; `namespace` is that of `__main__`.
+
+    Raises:
+        BlockError: The block is not as the page says.
+        BaseException: What the block itself raised.
+    """
+    language = job.block.language
+    if job.loader:
+        if language in DATA:
+            _data(job, namespace)
+        _load(job)
+    elif language in RUNS:
+        RUNS[language](job, namespace)
+    else:
+        known = ", ".join(sorted(RUNS))
+        message = (
+            f"a {language!r} block is not tested, so it may be wrong. Tested are: {known}. "
+            "Name a function for it with the option docs_loaders, or mark it not_run('...')."
+        )
+        raise BlockError(job.block.place, message)
+
+
+def _load(job: Job) -> None:
+    """Hand the block, as a file of the name that the page shows, to the project's function."""
+    file = Path(Path(job.block.title).name)
+    file.write_text(job.block.code, "utf-8")
+    load: Callable[[Path], object] = resolve_name(job.loader or "")
+    load(file.resolve())
+
+
+def _python(job: Job, namespace: dict[str, Any]) -> None:
+    block = job.block
+    if block.code.lstrip().startswith(">>> "):
+        run_doctest(block.code, block.lines, namespace)
+    else:
+        details = block.expected_output is None
+        run_python(block.code, block.lines, namespace, details=details)
+
+
+def _pycon(job: Job, namespace: dict[str, Any]) -> None:
+    run_doctest(job.block.code, job.block.lines, namespace)
+
+
+def _bash(job: Job, _: dict[str, Any]) -> None:
+    run_bash(job.block.code, job.block.lines, Path(job.folder))
+
+
+def _console(job: Job, _: dict[str, Any]) -> None:
+    run_console(job.block.code, job.block.lines, Path(job.folder))
+
+
+def _data(job: Job, _: dict[str, Any]) -> None:
+    check_data(job.block.language, job.block.code, job.block.lines)
+
+
+def _markdown(job: Job, _: dict[str, Any]) -> None:
+    check_markdown(job.block.code, job.block.lines, Path(job.config))
+
+
+def _mermaid(job: Job, _: dict[str, Any]) -> None:
+    """Accept the diagram: only a browser can tell whether it renders."""
+
+
+def _text(job: Job, _: dict[str, Any]) -> None:
+    message = (
+        "a text block is compared with the block above it if it is titled 'Output' or marked "
+        "<!--pytest-codeblocks:expected-output-->; this one is neither, so nothing tests it"
+    )
+    raise BlockError(job.block.place, message)
+
+
+RUNS: dict[str, Callable[[Job, dict[str, Any]], None]] = {
+    **dict.fromkeys(DATA, _data),
+    "bash": _bash,
+    "console": _console,
+    "markdown": _markdown,
+    "mermaid": _mermaid,
+    "pycon": _pycon,
+    "python": _python,
+    "text": _text,
+}

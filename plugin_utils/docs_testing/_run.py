@@ -1,0 +1,112 @@
+"""Run one block: the whole life of its process.
+
+The process ends as any Python process does, and the report is written on the way out: threads that
+are still running are waited for first, as the interpreter does, so that their failures count.
+"""
+
+import atexit
+import builtins
+import faulthandler
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+
+from plugin_utils.docs_testing import _languages
+from plugin_utils.docs_testing._block import Job, Report
+from plugin_utils.docs_testing._judge import judge, skip_reason
+
+__all__ = ("main",)
+
+
+def main(file: str) -> None:
+    """Run the block of a job file; call it last in a process that is used for nothing else."""
+    job = Job.load(file)
+    _enter(job)
+    reason = skip_reason(job.block)
+    if reason is not None:
+        _report(job, Report("skipped", reason))
+        return
+    names = _become_main(job)
+    failures = _watch()
+    # The first function to be registered is the last to be called: whatever the block registers,
+    # and the interpreter's own wait for threads, comes before it.
+    atexit.register(_finish, job, names, failures, os.getpid())
+    try:
+        _languages.run(job, names)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            failures.insert(0, error)
+    except BaseException as error:  # whatever the block raises is its result
+        failures.insert(0, error)
+
+
+def _enter(job: Job) -> None:
+    """Take on the job's folders, outputs and time limit."""
+    folder = Path(job.folder)
+    for number, name in enumerate((os.devnull, folder / "stdout", folder / "stderr")):
+        flags = os.O_RDWR if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        opened = os.open(name, flags, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
+    faulthandler.enable(file=2)
+    faulthandler.dump_traceback_later(job.limit, exit=True, file=2)
+    os.environ.clear()
+    os.environ.update(job.environ)
+    root = str(Path(job.config).parent)
+    if root not in sys.path:
+        sys.path.insert(1, root)
+    os.chdir(root if job.in_root else folder / "work")
+
+
+def _become_main(job: Job) -> dict[str, object]:
+    """Make this process one that was started to run the block."""
+    above = max(job.block.lines[0].line - 1, 0) if job.block.lines else 0
+    # A spawned process imports this file, so it has to be Python; its lines are those of the page.
+    copy = Path(job.folder, f"{Path(job.block.page).stem}.py")
+    copy.write_text("\n" * above + job.block.code, "utf-8")
+    module = ModuleType("__main__")
+    module.__file__ = str(copy)
+    vars(module)["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    sys.argv = [str(copy)]
+    return vars(module)
+
+
+def _watch() -> list[BaseException]:
+    """Collect what Python can only report: a thread's error, and an error in `__del__`."""
+    failures: list[BaseException] = []
+
+    def in_thread(lost: threading.ExceptHookArgs) -> None:
+        if lost.exc_value is not None and not isinstance(lost.exc_value, SystemExit):
+            failures.append(lost.exc_value)
+
+    def unraisable(lost: "sys.UnraisableHookArgs") -> None:
+        failures.append(lost.exc_value or lost.exc_type())
+
+    threading.excepthook = in_thread
+    sys.unraisablehook = unraisable
+    return failures
+
+
+def _finish(job: Job, names: dict[str, object], failures: list[BaseException], pid: int) -> None:
+    if os.getpid() != pid:  # a process that the block forked ends here too
+        return
+    with suppress(ValueError):  # the block may have closed it
+        sys.stdout.flush()
+    os.chdir(job.base)
+    printed = Path(job.folder, "stdout").read_text("utf-8", "replace")
+    _report(job, judge(job.block, failures, printed, names))
+    # Nothing of the block is left to run. Taking the interpreter apart would copy the memory that
+    # is shared with the server, which takes three times as long as all the rest.
+    os._exit(0)
+
+
+def _report(job: Job, report: Report) -> None:
+    Path(job.folder, "report.json").write_text(json.dumps(asdict(report)), "utf-8")

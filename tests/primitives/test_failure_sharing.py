@@ -1,0 +1,83 @@
+"""`on_failure="share"`: those who waited get the builder's error, later callers try again."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from plugin_utils import SingletonSlot
+from plugin_utils.testing import run_together
+from tests.support.waiting import wait_until, waiters_of
+
+WAITERS = 19
+
+
+class FailsOnceAllWait:
+    """A factory whose first run fails when all other callers wait for it."""
+
+    def __init__(self, slot: SingletonSlot[object], error: BaseException | None = None) -> None:
+        self.slot = slot
+        self.error = error
+        self.runs = 0
+
+    def __call__(self) -> object:
+        """Fail; the first time, when the others have come."""
+        self.runs += 1
+        if self.runs == 1:
+            wait_until(lambda: waiters_of(self.slot._gate) == WAITERS)
+        raise self.error or OSError(f"down {self.runs}")
+
+
+def _errors(slot: SingletonSlot[object], factory: FailsOnceAllWait) -> list[BaseException]:
+    def call() -> BaseException:
+        try:
+            slot.get(factory)
+        except (OSError, KeyboardInterrupt) as error:
+            return error
+        raise AssertionError
+
+    return run_together(WAITERS + 1, call)
+
+
+@pytest.mark.promise(2)
+def test_waiters_retry_one_at_a_time_by_default() -> None:
+    """Each waiter runs its own factory and sees its own error."""
+    slot: SingletonSlot[object] = SingletonSlot()
+    factory = FailsOnceAllWait(slot)
+    errors = _errors(slot, factory)
+    assert factory.runs == WAITERS + 1
+    assert len({str(error) for error in errors}) == WAITERS + 1
+
+
+def test_waiters_share_the_failure_when_asked() -> None:
+    """One failing build answers 20 callers: the convoy costs one time-out, not twenty."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    factory = FailsOnceAllWait(slot)
+    errors = _errors(slot, factory)
+    assert factory.runs == 1
+    assert len({id(error) for error in errors}) == 1
+
+
+def test_later_caller_tries_again() -> None:
+    """A shared failure is not remembered: whoever comes after it builds."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    _errors(slot, FailsOnceAllWait(slot))
+    assert slot.get(lambda: "up") == "up"
+
+
+def test_shared_traceback_reaches_the_factory_and_does_not_grow() -> None:
+    """Each waiter's traceback is its own way in, and then the factory's line."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    error = _errors(slot, FailsOnceAllWait(slot))[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    assert "raise self.error or OSError" in str(frames[-1].line)
+    assert len(frames) < 10
+
+
+def test_interrupt_is_not_shared() -> None:
+    """A KeyboardInterrupt of the builder is nobody else's: the waiters try on their own."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    factory = FailsOnceAllWait(slot, KeyboardInterrupt())
+    _errors(slot, factory)
+    assert factory.runs == WAITERS + 1
