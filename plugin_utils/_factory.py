@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import CoroutineType
 
 from plugin_utils._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from plugin_utils._typing import T, Ts
 
 __all__ = ("call_factory", "check_options", "qualified_name")
 
 
-def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attributes on anything
+def qualified_name(factory: object) -> str:
     """Return a factory's name for error texts; never its repr, which can show an argument."""
-    if not hasattr(factory, "__qualname__"):
-        # functools.partial names what it wraps; of any other object, its class has a name.
-        return qualified_name(getattr(factory, "func", factory.__class__))
-    return f"{factory.__module__}.{factory.__qualname__}"
+    if isinstance(factory, partial):
+        return qualified_name(factory.func)
+    named = factory if hasattr(factory, "__qualname__") else type(factory)
+    module = getattr(named, "__module__", None)  # a bound method of a builtin type has none
+    name = getattr(named, "__qualname__", "")
+    return f"{module}.{name}" if module else name
 
 
 def call_factory(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:

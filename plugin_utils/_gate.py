@@ -6,8 +6,10 @@ A `Gate` is a lock that knows which thread holds it. Two kinds of hang become er
 - threads that each hold a gate wait for each other's in a circle (`BuildDeadlockError`).
 
 The second is found on the wait-for graph: *gate -> the thread that holds it -> the gate which that
-thread waits for -> ...*. The graph changes while it is read, and no lock protects it. It needs
-none, for two reasons:
+thread waits for -> ...*. A thread can wait for several gates at once: a signal handler or a
+finaliser runs on top of a wait, and can come to wait itself. Each of these waits keeps the thread
+from releasing what it held before, and nothing else. The graph changes while it is read, and no
+lock protects it. It needs none, for two reasons:
 
 - **No circle is missed.** A thread publishes its wait before it looks. Of the threads of a circle,
   the one that published last sees all the others.
@@ -58,7 +60,11 @@ class Gate:
     __slots__ = ("_lock", "holder", "name")
 
     def __init__(self, name: str) -> None:
-        self._lock = _thread.allocate_lock()
+        # Re-entrant, although nobody means to enter twice. Up to 3.11, leaving a `with` block
+        # allocates the arguments of `__exit__`; that can start the garbage collector, and a
+        # finaliser can come back here between the two last steps of the invariant below. All is
+        # done by then: it may go on, where a plain lock would hang.
+        self._lock = _thread.RLock()
         # Invariant: `holder` is set by the thread that has just taken `_lock`, and cleared by the
         # same thread before it lets go. Whoever finds its own thread here holds the lock.
         self.holder: _Hold | None = None
@@ -80,9 +86,8 @@ class Gate:
         holder = self.holder
         if holder is not None and holder.thread == thread:
             raise _recursive(self.name, doing, holder.doing)
-        hold = _Hold(thread, self, doing)
-        # A signal handler or a finaliser can come here while its thread already waits elsewhere.
         outer = _waiting.get(thread)
+        hold = _Hold(thread, self, doing, outer)
         _waiting[thread] = hold
         try:
             _refuse_deadlock(hold)
@@ -122,11 +127,20 @@ def set_aside(instance: object) -> None:
 
     Its finaliser would write to a connection that the parent still uses. Module globals do not
     keep it from running: the interpreter clears them on its way out. This reference is never
-    cleared: a code object's constants are invisible to the garbage collector, so it cannot see
-    that the list and the code object keep each other alive.
+    cleared: the garbage collector does not look for references in a code object's file name, so
+    it cannot see that the label and the code object keep each other alive. (In its constants it
+    does look on free-threaded builds.)
     """
-    box: list[object] = [instance]
-    box.append(set_aside.__code__.replace(co_consts=(box,)))
+    label = _Label()
+    label.kept = (instance, set_aside.__code__.replace(co_filename=label))
+
+
+class _Label(str):
+    """A string that can keep an object alive."""
+
+    __slots__ = ("kept",)
+
+    kept: tuple[object, ...]
 
 
 class _Hold:
@@ -135,15 +149,18 @@ class _Hold:
     Every call of `Gate.hold` makes a new one, and it is compared by identity.
     """
 
-    __slots__ = ("doing", "gate", "thread")
+    __slots__ = ("doing", "gate", "outer", "thread")
 
-    def __init__(self, thread: int, gate: Gate, doing: str) -> None:
+    def __init__(self, thread: int, gate: Gate, doing: str, outer: _Hold | None) -> None:
         self.thread = thread
         self.gate = gate
         self.doing = doing
+        # The wait that a signal handler or a finaliser interrupted to come here. It goes on only
+        # after this hold has ended, so it cannot keep this hold from ending.
+        self.outer = outer
 
 
-# The gate that each waiting thread waits for. Only the thread itself writes its entry.
+# The innermost wait of each waiting thread. Only the thread itself writes its entry.
 _waiting: dict[int, _Hold] = {}
 
 
@@ -159,26 +176,30 @@ def _refuse_deadlock(wait: _Hold) -> None:
     while circle:
         again = _circle(wait)
         if again == circle:
-            raise _deadlock([wait.gate.name, *(edge.gate.name for edge in circle[1::2])])
+            waits = circle[::2]
+            raise _deadlock([waits[-1].gate.name, *(step.gate.name for step in waits)])
         circle = again
 
 
 def _circle(wait: _Hold) -> list[_Hold]:
-    """Return the edges from the awaited gate back to the waiting thread, or nothing.
+    """Return the edges from this wait back to a hold of the same thread, or nothing.
 
-    Holds and waits alternate, a hold first.
+    Waits and holds alternate, a wait first.
     """
-    edges: list[_Hold] = []
-    gate = wait.gate
-    while (holder := gate.holder) is not None and holder not in edges:
-        edges.append(holder)
+    seen: list[_Hold] = []
+    paths = [[wait]]
+    while paths:
+        path = paths.pop()
+        holder = path[-1].gate.holder
+        if holder is None or holder in seen:
+            continue
         if holder.thread == wait.thread:
-            return edges
+            return [*path, holder]
+        seen.append(holder)
         step = _waiting.get(holder.thread)
-        if step is None:
-            break
-        edges.append(step)
-        gate = step.gate
+        while step is not None and step is not holder.outer:
+            paths.append([*path, holder, step])
+            step = step.outer
     return []
 
 

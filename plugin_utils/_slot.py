@@ -244,8 +244,14 @@ class SingletonSlot(Generic[T]):
             if self._on_failure == "share":
                 self._share(error)
             raise
-        if self._gate is not gate:
-            return self._adopt(instance)
+        return self._put(instance) if self._gate is gate else self._adopt(instance)
+
+    def _put(self, instance: T) -> T:
+        """Cache the instance unless there is one, and return what is cached. The gate is held."""
+        try:
+            return self._instance
+        except AttributeError:
+            pass
         self._tenure = Tenure(instance)
         self._instance = instance
         return instance
@@ -260,7 +266,7 @@ class SingletonSlot(Generic[T]):
 
         The gate that is held is the parent's. The child may have built one of its own meanwhile.
         """
-        kept = self._gate.hold("get", self._build, lambda: instance, (), self._attempt)
+        kept = self._gate.hold("get", self._put, instance)
         if kept is not instance:
             set_aside(instance)
         return kept

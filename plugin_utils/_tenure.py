@@ -29,9 +29,9 @@ class Tenure(Generic[T]):
         # A process closes what it has built itself. In a forked child the counts below are the
         # parent's, and the lock may be held by a thread that does not exist: neither is touched.
         self._pid = getpid() if ours else None
-        # Held for a few lines that call nothing, so that no finaliser or signal handler of the
-        # same thread can come between and want it too.
-        self._lock = _thread.allocate_lock()
+        # Held for a few lines that call nothing. Re-entrant for the reason that `Gate` gives: up
+        # to 3.11 a finaliser can run, and want it too, when they are done.
+        self._lock = _thread.RLock()
         self._leases = 0
         self._retired = False
 

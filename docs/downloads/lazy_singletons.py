@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 4d16f3da49a60f46e5f3a93bb505a8566c1e3467b54f2f17a769b7767c1d01e4
+# sha256 of all below this line: 6d42f54985f5e5053fd9d052e27b225727d426ff979fda4abc86d1f8ee70eea6
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 import _thread
 import os
 from _weakrefset import WeakSet
-from functools import WRAPPER_UPDATES, update_wrapper
+from functools import WRAPPER_UPDATES, partial, update_wrapper
 from os import getpid
 from types import CoroutineType, FunctionType
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
-    from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, TypeVarTuple, cast, overload
+    from typing import Generic, Literal, NoReturn, Protocol, TypeVar, TypeVarTuple, cast, overload
 
 __all__ = (
     "BuildDeadlockError",
@@ -102,12 +102,14 @@ else:
 # What a factory and a slot's options must be, and the errors that say so.
 
 
-def qualified_name(factory: Any) -> str:  # noqa: ANN401 - looks for two attributes on anything
+def qualified_name(factory: object) -> str:
     """Return a factory's name for error texts; never its repr, which can show an argument."""
-    if not hasattr(factory, "__qualname__"):
-        # functools.partial names what it wraps; of any other object, its class has a name.
-        return qualified_name(getattr(factory, "func", factory.__class__))
-    return f"{factory.__module__}.{factory.__qualname__}"
+    if isinstance(factory, partial):
+        return qualified_name(factory.func)
+    named = factory if hasattr(factory, "__qualname__") else type(factory)
+    module = getattr(named, "__module__", None)  # a bound method of a builtin type has none
+    name = getattr(named, "__qualname__", "")
+    return f"{module}.{name}" if module else name
 
 
 def call_factory(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
@@ -165,8 +167,10 @@ def check_options(close: object, fork: object, on_failure: object, name: object)
 # - threads that each hold a gate wait for each other's in a circle (`BuildDeadlockError`).
 #
 # The second is found on the wait-for graph: *gate -> the thread that holds it -> the gate which that
-# thread waits for -> ...*. The graph changes while it is read, and no lock protects it. It needs
-# none, for two reasons:
+# thread waits for -> ...*. A thread can wait for several gates at once: a signal handler or a
+# finaliser runs on top of a wait, and can come to wait itself. Each of these waits keeps the thread
+# from releasing what it held before, and nothing else. The graph changes while it is read, and no
+# lock protects it. It needs none, for two reasons:
 #
 # - **No circle is missed.** A thread publishes its wait before it looks. Of the threads of a circle,
 #   the one that published last sees all the others.
@@ -202,7 +206,11 @@ class Gate:
     __slots__ = ("_lock", "holder", "name")
 
     def __init__(self, name: str) -> None:
-        self._lock = _thread.allocate_lock()
+        # Re-entrant, although nobody means to enter twice. Up to 3.11, leaving a `with` block
+        # allocates the arguments of `__exit__`; that can start the garbage collector, and a
+        # finaliser can come back here between the two last steps of the invariant below. All is
+        # done by then: it may go on, where a plain lock would hang.
+        self._lock = _thread.RLock()
         # Invariant: `holder` is set by the thread that has just taken `_lock`, and cleared by the
         # same thread before it lets go. Whoever finds its own thread here holds the lock.
         self.holder: _Hold | None = None
@@ -224,9 +232,8 @@ class Gate:
         holder = self.holder
         if holder is not None and holder.thread == thread:
             raise _recursive(self.name, doing, holder.doing)
-        hold = _Hold(thread, self, doing)
-        # A signal handler or a finaliser can come here while its thread already waits elsewhere.
         outer = _waiting.get(thread)
+        hold = _Hold(thread, self, doing, outer)
         _waiting[thread] = hold
         try:
             _refuse_deadlock(hold)
@@ -266,11 +273,20 @@ def set_aside(instance: object) -> None:
 
     Its finaliser would write to a connection that the parent still uses. Module globals do not
     keep it from running: the interpreter clears them on its way out. This reference is never
-    cleared: a code object's constants are invisible to the garbage collector, so it cannot see
-    that the list and the code object keep each other alive.
+    cleared: the garbage collector does not look for references in a code object's file name, so
+    it cannot see that the label and the code object keep each other alive. (In its constants it
+    does look on free-threaded builds.)
     """
-    box: list[object] = [instance]
-    box.append(set_aside.__code__.replace(co_consts=(box,)))
+    label = _Label()
+    label.kept = (instance, set_aside.__code__.replace(co_filename=label))
+
+
+class _Label(str):
+    """A string that can keep an object alive."""
+
+    __slots__ = ("kept",)
+
+    kept: tuple[object, ...]
 
 
 class _Hold:
@@ -279,15 +295,18 @@ class _Hold:
     Every call of `Gate.hold` makes a new one, and it is compared by identity.
     """
 
-    __slots__ = ("doing", "gate", "thread")
+    __slots__ = ("doing", "gate", "outer", "thread")
 
-    def __init__(self, thread: int, gate: Gate, doing: str) -> None:
+    def __init__(self, thread: int, gate: Gate, doing: str, outer: _Hold | None) -> None:
         self.thread = thread
         self.gate = gate
         self.doing = doing
+        # The wait that a signal handler or a finaliser interrupted to come here. It goes on only
+        # after this hold has ended, so it cannot keep this hold from ending.
+        self.outer = outer
 
 
-# The gate that each waiting thread waits for. Only the thread itself writes its entry.
+# The innermost wait of each waiting thread. Only the thread itself writes its entry.
 _waiting: dict[int, _Hold] = {}
 
 
@@ -303,26 +322,30 @@ def _refuse_deadlock(wait: _Hold) -> None:
     while circle:
         again = _circle(wait)
         if again == circle:
-            raise _deadlock([wait.gate.name, *(edge.gate.name for edge in circle[1::2])])
+            waits = circle[::2]
+            raise _deadlock([waits[-1].gate.name, *(step.gate.name for step in waits)])
         circle = again
 
 
 def _circle(wait: _Hold) -> list[_Hold]:
-    """Return the edges from the awaited gate back to the waiting thread, or nothing.
+    """Return the edges from this wait back to a hold of the same thread, or nothing.
 
-    Holds and waits alternate, a hold first.
+    Waits and holds alternate, a wait first.
     """
-    edges: list[_Hold] = []
-    gate = wait.gate
-    while (holder := gate.holder) is not None and holder not in edges:
-        edges.append(holder)
+    seen: list[_Hold] = []
+    paths = [[wait]]
+    while paths:
+        path = paths.pop()
+        holder = path[-1].gate.holder
+        if holder is None or holder in seen:
+            continue
         if holder.thread == wait.thread:
-            return edges
+            return [*path, holder]
+        seen.append(holder)
         step = _waiting.get(holder.thread)
-        if step is None:
-            break
-        edges.append(step)
-        gate = step.gate
+        while step is not None and step is not holder.outer:
+            paths.append([*path, holder, step])
+            step = step.outer
     return []
 
 
@@ -373,9 +396,9 @@ class Tenure(Generic[T]):
         # A process closes what it has built itself. In a forked child the counts below are the
         # parent's, and the lock may be held by a thread that does not exist: neither is touched.
         self._pid = getpid() if ours else None
-        # Held for a few lines that call nothing, so that no finaliser or signal handler of the
-        # same thread can come between and want it too.
-        self._lock = _thread.allocate_lock()
+        # Held for a few lines that call nothing. Re-entrant for the reason that `Gate` gives: up
+        # to 3.11 a finaliser can run, and want it too, when they are done.
+        self._lock = _thread.RLock()
         self._leases = 0
         self._retired = False
 
@@ -671,8 +694,14 @@ class SingletonSlot(Generic[T]):
             if self._on_failure == "share":
                 self._share(error)
             raise
-        if self._gate is not gate:
-            return self._adopt(instance)
+        return self._put(instance) if self._gate is gate else self._adopt(instance)
+
+    def _put(self, instance: T) -> T:
+        """Cache the instance unless there is one, and return what is cached. The gate is held."""
+        try:
+            return self._instance
+        except AttributeError:
+            pass
         self._tenure = Tenure(instance)
         self._instance = instance
         return instance
@@ -687,7 +716,7 @@ class SingletonSlot(Generic[T]):
 
         The gate that is held is the parent's. The child may have built one of its own meanwhile.
         """
-        kept = self._gate.hold("get", self._build, lambda: instance, (), self._attempt)
+        kept = self._gate.hold("get", self._put, instance)
         if kept is not instance:
             set_aside(instance)
         return kept

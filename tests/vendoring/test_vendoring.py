@@ -68,7 +68,7 @@ def test_fresh_copy_is_good() -> None:
 
 def test_modified_copy_is_told() -> None:
     """One changed character below the header is noticed."""
-    verdict = vendoring.check(vendoring.render().replace("allocate_lock", "alocate_lock", 1))
+    verdict = vendoring.check(vendoring.render().replace("get_ident", "get_idemt", 1))
     assert not verdict.good
     assert "modified" in verdict.reason
 

@@ -1,0 +1,11 @@
+"""What the tests of a plugin need to prove that its singletons are built once.
+
+The library itself never imports this package. With pytest, the fixture `reset_singletons` is
+there as well, from `plugin_utils.testing.pytest_plugin`.
+"""
+
+from plugin_utils.testing._counting import CountingFactory
+from plugin_utils.testing._reset import reset_all
+from plugin_utils.testing._together import run_together
+
+__all__ = ("CountingFactory", "reset_all", "run_together")
