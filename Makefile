@@ -26,7 +26,7 @@ serve: setup  ## Show the guide on http://127.0.0.1:8000.
 	$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
 site: setup  ## Build the guide into site/, strictly.
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 test: setup lint types unit site coverage  ## Run every test there is.
 

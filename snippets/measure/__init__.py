@@ -1,0 +1,1 @@
+"""Longer runs, for the figures that the guide quotes."""

@@ -1,0 +1,1 @@
+"""The plugin that the tutorial builds."""
