@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Lock
+from threading import Lock
 from typing import ClassVar
+
+from plugin_utils.testing import run_together
 
 
 class Client:
@@ -34,15 +35,8 @@ def get_client() -> Client:
 
 
 if __name__ == "__main__":
-    start = Barrier(20)
-
-    def _call_first() -> Client:
-        start.wait(timeout=10)
-        return get_client()
-
-    with ThreadPoolExecutor(20) as threads:
-        calls = [threads.submit(_call_first) for _ in range(20)]
-    assert {call.result() for call in calls} == {get_client()}
+    clients = run_together(20, get_client)
+    assert set(clients) == {get_client()}
     assert len(Client.built) == 1
     _client = fake = Client()  # a test that patches the global is still obeyed
     assert get_client() is fake

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from types import ModuleType
 
 from plugin_utils import lazy_singleton
+from plugin_utils.testing import run_together
 
 installs: list[str] = []
 
@@ -28,7 +28,6 @@ def load_sdk() -> ModuleType:
 
 
 if __name__ == "__main__":
-    with ThreadPoolExecutor(20) as threads:
-        calls = [threads.submit(load_sdk) for _ in range(20)]
-    assert {call.result().__name__ for call in calls} == {"fal_client"}
+    modules = run_together(20, load_sdk)
+    assert {module.__name__ for module in modules} == {"fal_client"}
     assert installs == ["fal-client"]

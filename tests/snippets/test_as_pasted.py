@@ -10,24 +10,35 @@ import pytest
 SNIPPETS = Path(__file__).parents[2] / "snippets"
 
 GOES_WRONG = {
+    "after_fork": """AssertionError: the parent was told "the child's question\"""",
     "client_with_config": "AssertionError: one process writes to ['home', 'work']",
+    "close_at_exit": "AssertionError: the last message was never sent",
     "close_on_reset": "AssertionError: get_client() returned a closed client",
     "connect_to_honcho": "AssertionError: the workspace was made 2 times",
+    "failing_build_convoy": "AssertionError: the last caller waited for 240 s",
     "fake_in_a_slot": "AssertionError: the test talks to the real server",
+    "free_threaded": "AssertionError: 2 messages sent, 1 counted",
     "migrate_racy_accessor": "AssertionError: the reset was lost: the old client is back",
+    "once_per_machine": "AssertionError: 2 processes downloaded the model",
+    "one_client_per_profile": "AssertionError: built for: work, work",
     "optional_sdk": "AssertionError: pip ran 2 times at once",
+    "per_instance_and_per_thread": ("AssertionError: 1 daemon runs on, and nobody knows it"),
+    "rebuild_when_config_changed": "AssertionError: 2 new clients for one change",
     "recover_from_failed_build": ("AssertionError: during the build: None, after it failed: None"),
     "reset_in_tests": "AssertionError",
+    "retire_while_in_use": "AssertionError: the connection was closed",
     "share_one_client": "AssertionError: 2 clients were built",
+    "test_your_accessor": "AssertionError",
     "warm_up": "AssertionError: 2 clients were built",
 }
 WORKS = [path.stem for path in sorted((SNIPPETS / "fixed").glob("[!_]*.py"))]
 
 
-def run_as_pasted(path: Path) -> subprocess.CompletedProcess[str]:
-    """Run a snippet in a process of its own, warnings being errors."""
+def run_as_pasted(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a snippet in a process and a folder of its own, warnings being errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", path],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
@@ -36,17 +47,17 @@ def run_as_pasted(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", GOES_WRONG)
-def test_the_racy_snippet_goes_wrong(name: str) -> None:
+def test_the_racy_snippet_goes_wrong(name: str, tmp_path: Path) -> None:
     """A racy snippet fails by the assertion that says what went wrong."""
-    done = run_as_pasted(SNIPPETS / "racy" / f"{name}.py")
+    done = run_as_pasted(SNIPPETS / "racy" / f"{name}.py", tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == GOES_WRONG[name]
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_the_fixed_snippet_works(name: str) -> None:
+def test_the_fixed_snippet_works(name: str, tmp_path: Path) -> None:
     """A fixed snippet keeps what it asserts."""
-    done = run_as_pasted(SNIPPETS / "fixed" / f"{name}.py")
+    done = run_as_pasted(SNIPPETS / "fixed" / f"{name}.py", tmp_path)
     assert done.returncode == 0, done.stderr
 
 
