@@ -47,9 +47,10 @@ types: setup  ## Check types with both checkers, strictly.
 	$(BIN)/basedpyright
 
 .PHONY: unit
-unit: setup  ## Run the tests and every block of the guide.
+unit: setup  ## Run the tests, and every block of the guide.
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest tests
+	$(BIN)/coverage run -m pytest --codeblocks docs README.md
 
 .PHONY: coverage
 coverage: setup  ## Report coverage of the last run; below 100 % is an error.

@@ -4,7 +4,18 @@ Importing this package imports no third-party module. The SDK comes with the fir
 `pip install 'plugin-utils[honcho]'`.
 """
 
-from plugin_utils.honcho.client import get_honcho_client, reset_honcho_client
+from plugin_utils.honcho.client import (
+    get_honcho_client,
+    get_honcho_client_for,
+    reset_honcho_client,
+    reset_honcho_client_for,
+)
 from plugin_utils.honcho.config import HonchoClientConfig
 
-__all__ = ("HonchoClientConfig", "get_honcho_client", "reset_honcho_client")
+__all__ = (
+    "HonchoClientConfig",
+    "get_honcho_client",
+    "get_honcho_client_for",
+    "reset_honcho_client",
+    "reset_honcho_client_for",
+)

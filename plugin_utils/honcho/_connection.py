@@ -9,7 +9,7 @@ from plugin_utils.honcho._url import is_http, is_local, is_loopback, shown_url, 
 from plugin_utils.honcho._values import ENVIRONMENTS, Environment, usable_key, usable_seconds
 from plugin_utils.honcho.config import HonchoClientConfig
 
-__all__ = ("DEFAULT_TIMEOUT", "Connection", "checked_key")
+__all__ = ("DEFAULT_TIMEOUT", "Connection", "checked")
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds. The SDK's own 60 is long for a thread of a host that waits."""
@@ -35,13 +35,18 @@ class Connection(NamedTuple):
     @classmethod
     def of(cls, config: HonchoClientConfig) -> "Connection":
         """Return the connection that a config leads to. Never fails."""
+        return cls.with_key(config, _key_to_send(config))
+
+    @classmethod
+    def with_key(cls, config: HonchoClientConfig, key: str | None) -> "Connection":
+        """Return the connection of a config whose key to send is known already."""
         return cls(
             host=config.host,
             workspace_id=config.workspace_id,
             base_url=without_version(config.base_url) if config.base_url else None,
             environment=config.environment,
             timeout=usable_seconds(config.timeout) or DEFAULT_TIMEOUT,
-            api_key=_fingerprint(_key_to_send(config)),
+            api_key=_fingerprint(key),
         )
 
     def __repr__(self) -> str:
@@ -53,10 +58,11 @@ class Connection(NamedTuple):
         return tuple(name for name in self._fields if getattr(self, name) != getattr(other, name))
 
 
-def checked_key(config: HonchoClientConfig) -> str:
-    """Return the key to send, once it is sure that a client can be built.
+def checked(config: HonchoClientConfig) -> tuple[Connection, str]:
+    """Return the connection and the key to send, once it is sure that a client can be built.
 
-    It is never empty: the SDK (2.2.0 and 2.7.0) would replace an empty key by `HONCHO_API_KEY`,
+    The key is looked up once, so that the connection's fingerprint is that of the key sent. It is
+    never empty: the SDK (2.2.0 and 2.7.0) would replace an empty key by `HONCHO_API_KEY`,
     which may be another profile's.
 
     Raises:
@@ -73,7 +79,7 @@ def checked_key(config: HonchoClientConfig) -> str:
     key = _key_to_send(config)
     if key is None:
         raise _no_key(config.host, url)
-    return key
+    return Connection.with_key(config, key), key
 
 
 def _no_key(host: str, url: str | None) -> ValueError:

@@ -1,4 +1,4 @@
-"""The process's one Honcho client: `SingletonSlot` at work in a real consumer."""
+"""The Honcho clients of a process: `SingletonSlot` and `KeyedSlots` in a real consumer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import logging
 import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
-from plugin_utils import SingletonSlot, _hermes
-from plugin_utils.honcho._connection import Connection, checked_key
+from plugin_utils import KeyedSlots, SingletonSlot, _hermes
+from plugin_utils.honcho._connection import Connection, checked
 from plugin_utils.honcho._url import shown_url
 from plugin_utils.honcho.config import HonchoClientConfig
 
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     import httpx
     from honcho import Honcho
 
-__all__ = ("get_honcho_client", "reset_honcho_client")
+__all__ = (
+    "get_honcho_client",
+    "get_honcho_client_for",
+    "reset_honcho_client",
+    "reset_honcho_client_for",
+)
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +75,7 @@ def get_honcho_client(config: HonchoClientConfig | None = None) -> Honcho:
         assert get_honcho_client() is client
         ```
     """
-    client = _honcho_client_slot.get(_build, config)
+    client = _honcho_client_slot.get(_build_from, config)
     if config is not None:
         _warn_if_other(client, Connection.of(config))
     return client
@@ -86,10 +91,57 @@ def reset_honcho_client() -> None:
     _honcho_client_slot.reset()
 
 
-def _build(config: HonchoClientConfig | None) -> Honcho:
-    config = config or HonchoClientConfig.from_global_config()
-    api_key = checked_key(config)
-    connection = Connection.of(config)
+def get_honcho_client_for(config: HonchoClientConfig) -> Honcho:
+    """Return the client for this config's connection, built on its first call.
+
+    Two configs get the same client if, and only if, they lead to the same connection: host,
+    workspace, URL, environment, timeout and key. Two profiles never share one. The clients are
+    not that of `get_honcho_client`.
+
+    Concurrency: as for `get_honcho_client`; different connections are built in parallel.
+
+    Failure: as for `get_honcho_client`.
+
+    Args:
+        config: What to build from. Its key is looked up once, here: the client that is found or
+            built is the one for that key. A key that was changed leads to a new client, and the
+            old one stays until `reset_honcho_client_for` is called with the old config.
+
+    Raises:
+        ValueError: As for `get_honcho_client`.
+        ImportError: As for `get_honcho_client`.
+
+    Example:
+        ```python
+        from plugin_utils.honcho import HonchoClientConfig, get_honcho_client_for
+
+        local = "http://127.0.0.1:8000"
+        work = HonchoClientConfig(base_url=local, workspace_id="work")
+        home = HonchoClientConfig(base_url=local, workspace_id="home")
+        assert get_honcho_client_for(work) is get_honcho_client_for(work)
+        assert get_honcho_client_for(work) is not get_honcho_client_for(home)
+        ```
+    """
+    connection, api_key = checked(config)
+    return _honcho_client_slots.get(connection, _build, connection, api_key)
+
+
+def reset_honcho_client_for(config: HonchoClientConfig) -> bool:
+    """Drop the client for this config's connection, and return whether there was one.
+
+    Its connections are closed, as `reset_honcho_client` does it.
+
+    Args:
+        config: Leads to the same connection as the one that the client was built from.
+    """
+    return _honcho_client_slots.reset(Connection.of(config))
+
+
+def _build_from(config: HonchoClientConfig | None) -> Honcho:
+    return _build(*checked(config or HonchoClientConfig.from_global_config()))
+
+
+def _build(connection: Connection, api_key: str) -> Honcho:
     sdk, http_client = _import_sdk()
     # A pool of our own is the only one that can be closed by public means.
     http = http_client(timeout=connection.timeout)
@@ -153,3 +205,6 @@ def _close(client: Honcho) -> None:
 
 
 _honcho_client_slot: SingletonSlot[Honcho] = SingletonSlot(close=_close, name="honcho client")
+_honcho_client_slots: KeyedSlots[Connection, Honcho] = KeyedSlots(
+    close=_close, name="honcho clients"
+)

@@ -11,6 +11,7 @@ import honcho
 import pytest
 
 from plugin_utils.honcho import HonchoClientConfig, reset_honcho_client
+from plugin_utils.honcho.client import _honcho_client_slots
 from tests.support.honcho_server import HonchoServer
 
 Built = list[dict[str, Any]]
@@ -35,6 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _no_client_left() -> Iterator[None]:
     yield
     reset_honcho_client()
+    _honcho_client_slots.reset_all()
 
 
 @pytest.fixture
