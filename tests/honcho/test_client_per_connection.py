@@ -92,7 +92,7 @@ def test_reset_closes_that_client_only(server: HonchoServer) -> None:
     assert reset_honcho_client_for(configs[0])
     assert not reset_honcho_client_for(configs[0])
     server.wait_for_connections(1)
-    get_honcho_client_for(configs[1]).peer("someone else")
+    get_honcho_client_for(configs[1]).peer("another")
     reset_honcho_client_for(configs[1])
     server.wait_for_connections(0)
 
