@@ -1,0 +1,163 @@
+"""Everything the rules ask about one module: its lazy builds, its callers, who shares what."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+
+from plugin_utils.checker.builders import Makes, makes_for
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.events import Call, Flow, Store
+from plugin_utils.checker.flow import walk
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.slots import Slot
+from plugin_utils.checker.syntax import last_name
+
+__all__ = ("Analysis",)
+
+# These run before anyone else can see the instance.
+_PRIVATE_TIMES = frozenset("""
+    __init__ __post_init__ __init_subclass__ __setstate__ __set_name__ model_post_init
+    """.split())  # fmt: skip
+_VALIDATORS = frozenset(
+    "validator root_validator field_validator model_validator validates".split()
+)
+
+
+class Analysis:
+    """The facts about one module that need more than one function to know."""
+
+    def __init__(self, module: Module) -> None:
+        """Walk every function of `module`."""
+        self.module = module
+        self.flows = [walk(function, module) for function in module.all_functions]
+
+    def flow_of(self, function: Function) -> Flow:
+        """Return what the walk of `function` found."""
+        return self.flows[self.module.all_functions.index(function)]
+
+    def makes(self, store: Store, flow: Flow) -> Makes:
+        """Return what `store` puts into its slot."""
+        return makes_for(store.slot.name, store.value, flow.function, self.module)
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The lazy builds, except where no second thread can be."""
+        return [site for flow in self.flows for site in self._sites_of(flow)]
+
+    def _sites_of(self, flow: Flow) -> Iterator[Site]:
+        for store in flow.stores:
+            if store.own_tests:
+                makes = self.makes(store, flow)
+                if makes > Makes.FLAG and not self.is_sheltered(flow.function):
+                    yield Site(store, flow, makes)
+
+    @property
+    def unlocked_sites(self) -> list[Site]:
+        """The lazy builds of threaded code that no lock has anything to do with."""
+        return [
+            site
+            for site in self.sites
+            if not site.store.regions
+            and not site.has_lock
+            and not site.function.is_async
+            and site.makes is not Makes.LOCK
+        ]
+
+    # Who calls.
+
+    def is_sheltered(self, function: Function) -> bool:
+        """Tell whether `function` runs where no second thread can: before sharing, or locked."""
+        if function.name in _PRIVATE_TIMES or function.name.endswith("_locked"):
+            return True
+        if any(name.rpartition(".")[2] in _VALIDATORS for name in function.decorators):
+            return True
+        return _is_private(function) and function in self._called_under_lock
+
+    def calls_of(self, function: Function) -> list[Call]:
+        """Return the calls, in this module, of something by the name of `function`."""
+        return self._calls[function.name]
+
+    @cached_property
+    def _calls(self) -> dict[str, list[Call]]:
+        found: dict[str, list[Call]] = defaultdict(list)
+        for function in self.module.all_functions:
+            for call in walk(function, self.module, calls=True).calls:
+                found[last_name(call.node.func)].append(call)
+        return found
+
+    @cached_property
+    def _called_under_lock(self) -> frozenset[Function]:
+        """The private functions whose every caller in the module holds a lock."""
+        private = [f for f in self.module.all_functions if _is_private(f)]
+        sheltered: frozenset[Function] = frozenset()
+        while True:
+            more = frozenset(f for f in private if self._shelters(f, sheltered))
+            if more == sheltered:
+                return sheltered
+            sheltered = more
+
+    def _shelters(self, function: Function, sheltered: frozenset[Function]) -> bool:
+        callers = [c for c in self.calls_of(function) if c.caller.name not in _PRIVATE_TIMES]
+        return bool(callers) and all(
+            is_real(call.regions)
+            or call.caller in sheltered
+            or call.caller.name.endswith("_locked")
+            for call in callers
+        )
+
+    # Who shares.
+
+    def is_shared(self, slot: Slot) -> bool:
+        """Tell whether there is evidence that more than one thread sees `slot`."""
+        return slot.is_process_wide or slot.owner in self._shared_classes
+
+    @cached_property
+    def _shared_classes(self) -> frozenset[str]:
+        made = {last_name(v.func) for v in self.module.bindings.values() if isinstance(v, ast.Call)}
+        shared = {name for name, found in self.module.classes.items() if found.is_threaded}
+        return frozenset(shared | (made & self.module.classes.keys()))
+
+    # Who resets.
+
+    def reset_of(self, slot: Slot, accessor: Flow) -> Function | None:
+        """Return a function, other than the accessor, that empties `slot`."""
+        for flow in self.flows:
+            early = flow.function.name in _PRIVATE_TIMES
+            if flow is not accessor and not early and self._empties(flow, slot):
+                return flow.function
+        return None
+
+    def _empties(self, flow: Flow, slot: Slot) -> bool:
+        if any(dropped == slot for dropped, _ in flow.drops):
+            return True
+        return any(
+            store.slot == slot and self.makes(store, flow) is Makes.NOTHING for store in flow.stores
+        )
+
+    @cached_property
+    def bare_stores(self) -> list[tuple[Store, Flow]]:
+        """The stores of something built, in a function that does not test the slot itself."""
+        tested = {test.slot for flow in self.flows for test in flow.tests}
+        return [
+            (store, flow)
+            for flow in self.flows
+            for store in flow.stores
+            if store.slot in tested
+            and not any(test.slot == store.slot for test in flow.tests)
+            and self.is_shared(store.slot)
+            and self.makes(store, flow) > Makes.FLAG
+        ]
+
+    def is_read_unlocked(self, store: Store) -> bool:
+        """Tell whether some test of the stored slot does not stand in the region of the store."""
+        if store.own_tests:
+            return any(not is_real(t.read.regions & store.regions) for t in store.own_tests)
+        return any(t.slot == store.slot and not t.read.regions for f in self.flows for t in f.tests)
+
+
+def _is_private(function: Function) -> bool:
+    return function.name.startswith("_") and not function.name.startswith("__")

@@ -1,0 +1,181 @@
+"""What an expression makes: a thing with an identity, a value, a lock, or nothing at all.
+
+Two of a thing with an identity are one too many: the loser's connection leaks, its registrations
+are lost. Two equal values only cost the time of computing one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import IntEnum
+
+from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.slots import is_unset
+from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
+from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value
+
+__all__ = ("Makes", "makes", "makes_for", "returned_by")
+
+_DEPTH = 3
+_LOOPS = frozenset({"asyncio", "anyio", "trio"})
+# Hands out what somebody else keeps; whether that is built once is their affair.
+_LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
+# Memos of what Python keeps anyway, and tasks: those are made on the loop, which is one thread.
+_MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
+_PLAIN_BASES = frozenset(
+    {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
+)
+
+
+class Makes(IntEnum):
+    """What is made, ordered by how much a second one costs."""
+
+    NOTHING = 0
+    """`None` or a marker: the slot is emptied."""
+    FLAG = 1
+    """A constant, or a memo of what Python itself keeps: nothing is built."""
+    VALUE = 2
+    """Equal however often it is computed."""
+    UNKNOWN = 3
+    """The name does not tell."""
+    RESOURCE = 4
+    """Has an identity: a client, a pool, a model."""
+    LOCK = 5
+    """A lock; two locks exclude nobody."""
+
+
+def makes_for(name: str, value: ast.expr, function: Function, module: Module) -> Makes:
+    """Return what `value` makes for the slot `name`, whose name counts if the value's does not."""
+    made = makes(value, function, module)
+    if made is not Makes.UNKNOWN:
+        return made
+    return Makes.RESOURCE if holds_resource(name) else Makes.VALUE
+
+
+def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEPTH) -> Makes:
+    """Return what `value` makes, following locals and functions of the module."""
+    if is_unset(value, module):
+        return Makes.NOTHING
+    match value:
+        case ast.Constant():
+            return Makes.FLAG
+        case ast.Await(value=inner) | ast.NamedExpr(value=inner):
+            return makes(inner, function, module, depth)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _most([body, orelse], function, module, depth)
+        case ast.BoolOp(values=values):
+            return _most(values[-1:], function, module, depth)
+        case ast.Tuple(elts=values):
+            return _most(values, function, module, depth)
+        case ast.Name(id=name):
+            return _local(name, function, module, depth)
+        case ast.Call():
+            return _call(value, function, module, depth)
+        case _:
+            return Makes.VALUE
+
+
+def _most(values: list[ast.expr], function: Function, module: Module, depth: int) -> Makes:
+    return max((makes(value, function, module, depth) for value in values), default=Makes.VALUE)
+
+
+def _local(name: str, function: Function, module: Module, depth: int) -> Makes:
+    if name in function.imports:
+        return Makes.FLAG
+    if depth == 0 or name not in function.bound:
+        return Makes.VALUE
+    return max(
+        _most(list(_values_of(name, function)), function, module, depth - 1),
+        _named(name) if name in function.unpacked else Makes.NOTHING,
+    )
+
+
+def _values_of(name: str, function: Function) -> Iterator[ast.expr]:
+    """Yield what the function assigns to its local `name`."""
+    for node in function.own_nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    yield value
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
+                if target == name:
+                    yield value
+            case ast.withitem(context_expr=value, optional_vars=ast.Name(id=target)):
+                if target == name:
+                    yield value
+            case _:
+                pass
+
+
+def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
+    name = last_name(call.func)
+    if name in LOCK_TYPES:
+        return Makes.FLAG if _is_asyncio(call.func, module) else Makes.LOCK
+    if name in _MEMOS:
+        return Makes.FLAG
+    if name in _LOOKUPS:
+        return Makes.VALUE
+    match call.func:
+        case ast.Name(id="cls") | ast.Attribute(attr="__new__"):
+            return Makes.RESOURCE
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__call__"):
+            return Makes.RESOURCE
+        case ast.Attribute(value=ast.Constant()):
+            return Makes.VALUE
+        case ast.Name(id=called) if called in module.classes:
+            return _instance(module.classes[called])
+        case ast.Name(id=called) if called in module.functions:
+            return returned_by(module.functions[called], module, depth)
+        case ast.Attribute(value=ast.Name(id=owner), attr=called) if owner == function.receiver:
+            method = function.owner and function.owner.methods.get(called)
+            return returned_by(method, module, depth) if method else _named(name)
+        case ast.Attribute(value=owner) if is_class_name(last_name(owner)):
+            return _class_method(last_name(owner), name)
+        case ast.Attribute(value=ast.Call() as inner) if name not in {"build", "connect", "open"}:
+            return min(_named(name, Makes.VALUE), makes(inner, function, module, depth))
+        case _:
+            return _named(name)
+
+
+def _is_asyncio(func: ast.expr, module: Module) -> bool:
+    """Tell whether a lock is a loop's, which guards tasks and can be made lazily on the loop."""
+    name = dotted(func)
+    return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
+
+
+def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
+    """Return what a callable makes that is known by its name only."""
+    if is_class_name(name):
+        return Makes.VALUE if is_value(name) else Makes.RESOURCE
+    if is_resource(name):
+        return Makes.RESOURCE
+    return Makes.VALUE if is_value(name) else unknown
+
+
+def _class_method(owner: str, name: str) -> Makes:
+    if is_value(owner):
+        return Makes.VALUE
+    return _named(name, Makes.RESOURCE if is_resource(owner) else Makes.UNKNOWN)
+
+
+def _instance(found: Class) -> Makes:
+    """Return what an instance of a class of this module is."""
+    decorators = {
+        last_name(d.func if isinstance(d, ast.Call) else d) for d in found.node.decorator_list
+    }
+    bases = {last_name(base) for base in found.node.bases}
+    if "dataclass" in decorators or bases & _PLAIN_BASES or is_value(found.name):
+        return Makes.VALUE
+    return Makes.RESOURCE
+
+
+def returned_by(found: Function, module: Module, depth: int = _DEPTH) -> Makes:
+    """Return what a function of this module gives back; its name decides if that does not tell."""
+    by_name = _named(found.name)
+    if depth == 0:
+        return by_name
+    returned = [n.value for n in found.own_nodes if isinstance(n, ast.Return) and n.value]
+    made = _most(returned, found, module, depth - 1)
+    return by_name if made is Makes.UNKNOWN else made

@@ -1,0 +1,115 @@
+"""What a condition says about slots, given the locals that hold their values."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.events import Read, Regions, Test
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.slots import Slot, is_unset, slot_named
+
+__all__ = ("State", "inline_tests", "read_of", "tests_of")
+
+_Tests = tuple[Test, ...]
+
+
+@dataclass(slots=True)
+class State:
+    """What is known at one point of the walk."""
+
+    function: Function
+    module: Module
+    regions: Regions = frozenset()
+    awaits: int = 0
+    tests: _Tests = ()
+    aliases: dict[str, Read] = field(default_factory=dict)
+
+    def branch(self, tests: _Tests = ()) -> State:
+        """Return a copy for a branch that runs only if `tests` found their slots empty."""
+        return replace(self, tests=self.tests + tests, aliases=dict(self.aliases))
+
+    def join(self, branches: list[State]) -> None:
+        """Go on after a branching: with what any branch may have left behind."""
+        for branch in branches:
+            self.awaits = max(self.awaits, branch.awaits)
+            self.aliases.update(branch.aliases)
+
+    def bind(self, name: str, read: Read | None) -> None:
+        """Note that the local `name` now holds what `read` saw, or something else."""
+        if read is None:
+            self.aliases.pop(name, None)
+        else:
+            self.aliases[name] = replace(read, is_alias=True)
+
+    def slot(self, node: ast.expr) -> Slot | None:
+        """Return the slot that `node` names."""
+        return slot_named(node, self.function, self.module)
+
+
+def read_of(node: ast.expr, state: State) -> Read | None:
+    """Return which slot `node` gives the value of, now or by way of a local."""
+    match node:
+        case ast.Name(id=name) if name in state.aliases:
+            return state.aliases[name]
+        case ast.NamedExpr(target=target, value=value):
+            read = read_of(value, state)
+            state.bind(target.id, read)
+            return read
+        case _:
+            slot = state.slot(node)
+            return Read(slot, state.regions, state.awaits) if slot is not None else None
+
+
+def tests_of(node: ast.expr, state: State) -> tuple[_Tests, _Tests]:
+    """Return the tests by which slots are empty if `node` is true, and if it is false.
+
+    `and` and `or` are taken loosely: whatever one operand says counts for the whole. A freshness
+    check beside the test (`x is None or expired()`) then still makes the site a lazy build.
+    """
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            empty, full = tests_of(operand, state)
+            return full, empty
+        case ast.BoolOp(values=values):
+            both = [tests_of(value, state) for value in values]
+            return sum((empty for empty, _ in both), ()), sum((full for _, full in both), ())
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compared(node, left, op, right, state)
+        case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=str(name))]):
+            return (), _found(ast.Attribute(owner, name, ast.Load()), node, state)
+        case _:
+            return (), _found(node, node, state)
+
+
+def inline_tests(value: ast.expr, state: State) -> tuple[Test, ...]:
+    """Return the tests inside `x = x or build()` and `x = x if x is not None else build()`."""
+    match value:
+        case ast.BoolOp(op=ast.Or(), values=[first, *_]) if read := read_of(first, state):
+            return (Test(read, first),)
+        case ast.IfExp(test=test):
+            empty, full = tests_of(test, state)
+            return empty + full
+        case _:
+            return ()
+
+
+def _compared(
+    node: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr, state: State
+) -> tuple[_Tests, _Tests]:
+    match op:
+        case ast.Is() | ast.Eq() if is_unset(right, state.module):
+            return _found(left, node, state), ()
+        case ast.IsNot() | ast.NotEq() if is_unset(right, state.module):
+            return (), _found(left, node, state)
+        case ast.In() | ast.NotIn():
+            tests = _found(ast.Subscript(right, left, ast.Load()), node, state)
+            return ((), tests) if isinstance(op, ast.In) else (tests, ())
+        case _:
+            return (), ()
+
+
+def _found(value: ast.expr, node: ast.expr, state: State) -> _Tests:
+    read = read_of(value, state)
+    return (Test(read, node),) if read else ()

@@ -1,0 +1,142 @@
+"""What the user asked for: `[tool.plugin-utils.check]` in pyproject.toml, and the command line."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeGuard, cast
+
+from plugin_utils.checker.model import PARSE_ERROR, Finding, Level
+from plugin_utils.checker.rules import RULES
+
+__all__ = ("Config", "ConfigError", "check_codes", "load", "parse_level")
+
+
+class ConfigError(Exception):
+    """A setting that cannot be meant: the message says which, and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Which findings are shown, and which files are looked at."""
+
+    select: tuple[str, ...] = ("LS",)
+    """Codes or beginnings of codes."""
+    ignore: tuple[str, ...] = ()
+    level: Level = Level.MEDIUM
+    exclude: tuple[str, ...] = ()
+    """Patterns of paths relative to `root`; a folder's pattern covers what is in it."""
+    root: Path = Path()
+
+    def shows(self, finding: Finding) -> bool:
+        """Tell whether `finding` is asked for."""
+        selected = finding.code.startswith(self.select) and not finding.code.startswith(self.ignore)
+        return selected and finding.level >= self.level
+
+    def excludes(self, path: str) -> bool:
+        """Tell whether the file or folder at `path` is excluded."""
+        if not self.exclude:
+            return False
+        relative = Path(os.path.relpath(Path(path).resolve(), self.root))
+        wholes = (folder.as_posix() for folder in (relative, *relative.parents))
+        names = [*wholes, *relative.parts]
+        patterns = [pattern.rstrip("/") for pattern in self.exclude]
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def load(paths: Iterable[str]) -> Config:
+    """Return the settings of the project that holds `paths`, or the defaults.
+
+    The project is the nearest folder, from the common parent of `paths` upwards, whose
+    pyproject.toml has a table `[tool.plugin-utils.check]`.
+
+    Raises:
+        ConfigError: The file is not TOML, or a setting is unknown or of the wrong kind.
+    """
+    start = Path(os.path.commonpath([Path(path).resolve() for path in paths]))
+    for folder in (start, *start.parents):
+        table = _table(folder / "pyproject.toml")
+        if table is not None:
+            return _config(table, folder)
+    return Config()
+
+
+def _table(file: Path) -> dict[str, object] | None:
+    try:
+        table: object = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"{file} is not TOML: {error}"
+        raise ConfigError(message) from error
+    for key in ("tool", "plugin-utils", "check"):
+        if not _is_table(table) or key not in table:
+            return None
+        table = table[key]
+    if not _is_table(table):
+        message = f"{file}: [tool.plugin-utils.check] must be a table, not {table!r}"
+        raise ConfigError(message)
+    return table
+
+
+def _is_table(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _config(table: dict[str, object], root: Path) -> Config:
+    unknown = table.keys() - {"select", "ignore", "level", "exclude"}
+    if unknown:
+        message = (
+            f"[tool.plugin-utils.check] has no setting {min(unknown)!r}:"
+            " there are select, ignore, level and exclude"
+        )
+        raise ConfigError(message)
+    return Config(
+        select=check_codes("select", _strings("select", table.get("select", ["LS"]))),
+        ignore=check_codes("ignore", _strings("ignore", table.get("ignore", []))),
+        level=parse_level(table.get("level", "medium")),
+        exclude=_strings("exclude", table.get("exclude", [])),
+        root=root,
+    )
+
+
+def _strings(name: str, value: object) -> tuple[str, ...]:
+    if not _is_strings(value):
+        message = f"{name} must be a list of strings, not {value!r}"
+        raise ConfigError(message)
+    return tuple(value)
+
+
+def _is_strings(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(v, str) for v in cast("list[object]", value))
+
+
+def check_codes(name: str, codes: Iterable[str]) -> tuple[str, ...]:
+    """Return `codes`, each of which is a rule's code or the beginning of one.
+
+    Raises:
+        ConfigError: One of them is neither.
+    """
+    codes = tuple(codes)
+    for code in codes:
+        if not code or not any(known.startswith(code) for known in (PARSE_ERROR, *RULES)):
+            message = f"{name} names {code!r}, which is no rule: there are {', '.join(RULES)}"
+            raise ConfigError(message)
+    return codes
+
+
+def parse_level(value: object) -> Level:
+    """Return the level that is spelt `value`.
+
+    Raises:
+        ConfigError: There is no such level.
+    """
+    for level in Level:
+        if value == level.label:
+            return level
+    message = f"level must be high, medium or info, not {value!r}"
+    raise ConfigError(message)

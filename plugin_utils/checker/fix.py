@@ -1,0 +1,147 @@
+"""Rewriting racy accessors: a double-checked lock in place, or `@lazy_singleton`.
+
+One accessor is rewritten at a time and the result is read anew, so that each rewrite starts from
+code that parses.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.check import hits_in, parse
+from plugin_utils.checker.edits import Edits
+from plugin_utils.checker.fixable import Plan, plan_for
+from plugin_utils.checker.imports import import_lazy_singleton, import_threading
+from plugin_utils.checker.model import Finding
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.safety import builds_surely
+
+__all__ = ("fix_source",)
+
+
+def fix_source(text: str, findings: list[Finding], *, unsafe: bool = False) -> str:
+    """Return `text` with every fixable one of `findings` fixed.
+
+    Args:
+        text: The module that the findings are about.
+        findings: What `check_source` found and the user asked for.
+        unsafe: Also take away globals that only the accessor uses, in favour of `@lazy_singleton`.
+    """
+    wanted = {(finding.function, finding.name) for finding in findings if finding.fixable}
+    for key in sorted(wanted):
+        plan = _plan(text, key)
+        if plan is not None:
+            rewrite = _decorate if unsafe and _can_be_decorated(plan) else _lock_in_place
+            rewritten = rewrite(plan, text)
+            text = rewritten if _is_sound(rewritten, key) else text
+    return text
+
+
+def _is_sound(text: str, key: tuple[str, str]) -> bool:
+    """Tell whether a rewrite kept its promise; other people's code deserves the second look."""
+    try:
+        return _plan(text, key) is None
+    except SyntaxError:
+        return False
+
+
+def _plan(text: str, key: tuple[str, str]) -> Plan | None:
+    analysis = Analysis(Module(parse(text)))
+    named = {(hit.function.qualname, hit.name): hit.site for _, hit in hits_in(analysis)}
+    site = named.get(key)
+    return plan_for(site, analysis) if site is not None else None
+
+
+def _lock_in_place(plan: Plan, text: str) -> str:
+    """Rewrite to the double-checked lock: one read, one lock, one more look under it."""
+    edits = Edits(text, plan.module.tree)
+    for node in (_name_in(plan.guard.test), *plan.returned_slots):
+        edits.replace(node, plan.local)
+    for store in plan.stores:
+        edits.replace(store.targets[0], f"{plan.slot} = {plan.local}")
+    outer = edits.prefix(plan.guard)
+    edits.insert_before(plan.guard.lineno, f"{outer}{plan.local} = {plan.slot}")
+    if plan.is_early:
+        _lock_rest(plan, edits, outer)
+    else:
+        _lock_body(plan, edits, outer)
+    edits.insert_after(_end(plan.binding), f"{plan.lock} = threading.RLock()")
+    import_threading(plan, edits)
+    return edits.apply()
+
+
+def _lock_rest(plan: Plan, edits: Edits, outer: str) -> None:
+    """Put everything after the early return under the lock, behind the same early return."""
+    inner = outer + "    "
+    edits.insert_after(
+        _end(plan.guard),
+        f"{outer}with {plan.lock}:",
+        f"{inner}{plan.local} = {plan.slot}",
+        f"{inner}if {_test(plan)}:",
+        f"{inner}    return {plan.local}",
+    )
+    edits.indent(_end(plan.guard) + 1, _end(plan.build[-1]), "    ")
+
+
+def _lock_body(plan: Plan, edits: Edits, outer: str) -> None:
+    """Put the guarded block under the lock, behind the same guard."""
+    inner = edits.prefix(plan.build[0])
+    unit = inner.removeprefix(outer)
+    edits.insert_after(
+        plan.guard.lineno,
+        f"{inner}with {plan.lock}:",
+        f"{inner}{unit}{plan.local} = {plan.slot}",
+        f"{inner}{unit}if {_test(plan)}:",
+    )
+    edits.indent(plan.guard.lineno + 1, _end(plan.build[-1]), unit * 2)
+
+
+def _decorate(plan: Plan, text: str) -> str:
+    """Rewrite to `@lazy_singleton`: the slot goes, and the function only builds."""
+    edits = Edits(text, plan.module.tree)
+    import_lazy_singleton(plan, edits)
+    edits.insert_before(plan.function.lineno, "@lazy_singleton")
+    edits.return_instead(plan.stores[0])
+    edits.drop_with_blanks(plan.binding.lineno, _end(plan.binding))
+    for statement in plan.function.body:
+        if isinstance(statement, ast.Global):
+            edits.drop(statement.lineno, _end(statement))
+    body_end = _end(plan.stores[0])
+    edits.drop(body_end + 1, _end(plan.function.body[-1]))
+    if plan.is_early:
+        edits.drop_through_blanks(plan.guard.lineno, _end(plan.guard))
+    else:
+        edits.drop(plan.guard.lineno, plan.guard.lineno)
+        unit = edits.prefix(plan.build[0]).removeprefix(edits.prefix(plan.guard))
+        edits.outdent(plan.guard.lineno + 1, body_end, unit)
+    return edits.apply()
+
+
+def _can_be_decorated(plan: Plan) -> bool:
+    """Tell whether the slot is the accessor's own, filled once, at the end, by a sure object."""
+    build = plan.build[:-1] if plan.is_early else plan.build
+    globals_ = [node for node in plan.function.body if isinstance(node, ast.Global)]
+    return (
+        len(plan.stores) == 1
+        and build[-1] is plan.stores[0]
+        and len(plan.returns) == 1 + plan.is_early
+        and all(node.names == [plan.slot] for node in globals_)
+        and builds_surely(plan.stores[0].value)
+        and plan.is_slot_private
+    )
+
+
+def _name_in(test: ast.expr) -> ast.Name:
+    return next(node for node in ast.walk(test) if isinstance(node, ast.Name))
+
+
+def _test(plan: Plan) -> str:
+    """Return the guard's condition, about the local."""
+    copy = ast.parse(ast.unparse(plan.guard.test), mode="eval").body
+    _name_in(copy).id = plan.local
+    return ast.unparse(copy)
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno

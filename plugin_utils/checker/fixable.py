@@ -1,0 +1,234 @@
+"""Which racy accessors can be rewritten without changing what they do, and how each is shaped.
+
+Never: an accessor with arguments, a method, a coroutine; a builder that can give `None` (a slot
+that holds it would look empty for ever) or that comes back to its accessor (it would wait for
+itself); anything the rewrite would have to guess about.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.safety import allows_none, can_be_none, comes_back
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.slots import Place
+from plugin_utils.checker.syntax import last_name
+
+__all__ = ("Plan", "plan_for")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One accessor that can be fixed, taken apart."""
+
+    module: Module
+    function: ast.FunctionDef
+    slot: str
+    binding: ast.Assign | ast.AnnAssign
+    """The statement that makes the empty slot at module level."""
+    guard: ast.If
+    is_early: bool
+    """Whether the guard returns what is there, instead of holding the build."""
+    build: tuple[ast.stmt, ...]
+    """The statements that build and store."""
+    stores: tuple[ast.Assign, ...]
+    returns: tuple[ast.Return, ...]
+    local: str
+    """A free name for the one read of the slot."""
+    lock: str
+    """A free name for the lock."""
+
+    @property
+    def returned_slots(self) -> list[ast.expr]:
+        """The returned values that read the slot again."""
+        return [
+            node.value for node in self.returns if node.value and _is_name(node.value, self.slot)
+        ]
+
+    @property
+    def is_slot_private(self) -> bool:
+        """Whether nothing but the accessor and the binding knows the slot, not even by a string."""
+        inside = sum(map(self._mentions, ast.walk(self.function)))
+        return sum(map(self._mentions, ast.walk(self.module.tree))) == inside + 1
+
+    def _mentions(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Name(id=name) | ast.Constant(value=name) | ast.Attribute(attr=name):
+                return name == self.slot
+            case ast.Global(names=names):
+                return self.slot in names
+            case _:
+                return False
+
+
+def plan_for(site: Site, analysis: Analysis) -> Plan | None:
+    """Return how the accessor of `site` can be fixed, or `None` if it cannot safely be."""
+    module, node = analysis.module, site.function.node
+    binding = _binding(site, module)
+    guard = _guard(node, site.slot.name)
+    if binding is None or guard is None or not _is_plain(site.function, module):
+        return None
+    is_early = isinstance(guard.body[0], ast.Return)
+    after = node.body[node.body.index(guard) + 1 :]
+    build = tuple(after if is_early else guard.body)
+    names = _free_names(site.slot.name, module)
+    if names is None or not isinstance(node, ast.FunctionDef):
+        return None
+    plan = Plan(
+        module=module,
+        function=node,
+        slot=site.slot.name,
+        binding=binding,
+        guard=guard,
+        is_early=is_early,
+        build=build,
+        stores=tuple(node for part in build for node in _stores_in(part, site.slot.name)),
+        returns=tuple(n for n in site.function.own_nodes if isinstance(n, ast.Return)),
+        local=names[0],
+        lock=names[1],
+    )
+    return plan if _is_safe(plan, site) else None
+
+
+def _binding(site: Site, module: Module) -> ast.Assign | ast.AnnAssign | None:
+    """Return the one statement `slot = None` of the module, if that is how the slot starts."""
+    if site.slot.place is not Place.GLOBAL or site.slot.owner or site.slot.is_item:
+        return None
+    found = [
+        node
+        for node in module.tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _names(node) == [site.slot.name]
+    ]
+    match found:
+        case [
+            ast.Assign(value=ast.Constant(value=None))
+            | ast.AnnAssign(value=ast.Constant(value=None))
+        ]:
+            return found[0]
+        case _:
+            return None
+
+
+def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [last_name(target) for target in targets]
+
+
+def _guard(node: ast.FunctionDef | ast.AsyncFunctionDef, slot: str) -> ast.If | None:
+    """Return the `if` of the accessor's body that tests the slot alone, on lines of its own."""
+    for statement in node.body:
+        match statement:
+            case ast.If(test=test, body=[first, *_], orelse=[]) if _tests(test, slot):
+                is_early = _returns_slot(first, slot)
+                fits = _is_full(test) == is_early and (is_early or first.lineno > test.lineno)
+                return statement if fits and test.end_lineno == statement.lineno else None
+            case _:
+                pass
+    return None
+
+
+def _tests(test: ast.expr, slot: str) -> bool:
+    match test:
+        case ast.Name(id=name) | ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)):
+            return name == slot
+        case ast.Compare(
+            left=ast.Name(id=name),
+            ops=[ast.Is() | ast.IsNot()],
+            comparators=[ast.Constant(value=None)],
+        ):
+            return name == slot
+        case _:
+            return False
+
+
+def _is_full(test: ast.expr) -> bool:
+    """Tell whether `test` is true if the slot is filled."""
+    match test:
+        case ast.Name() | ast.Compare(ops=[ast.IsNot()]):
+            return True
+        case _:
+            return False
+
+
+def _returns_slot(node: ast.stmt, slot: str) -> bool:
+    return isinstance(node, ast.Return) and _is_name(node.value, slot)
+
+
+def _is_name(value: ast.expr | None, name: str) -> bool:
+    return isinstance(value, ast.Name) and value.id == name
+
+
+def _stores_in(statement: ast.stmt, slot: str) -> list[ast.Assign]:
+    return [
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and _is_name(node.targets[0], slot)
+    ]
+
+
+def _is_plain(function: Function, module: Module) -> bool:
+    """Tell whether the accessor is a module's own function, without arguments or decorators."""
+    node = function.node
+    is_top = module.functions.get(function.name) is function and not function.is_async
+    return (
+        is_top and not function.params and not node.decorator_list and not allows_none(node.returns)
+    )
+
+
+def _free_names(slot: str, module: Module) -> tuple[str, str] | None:
+    """Return names for the local and the lock that nothing in the module uses."""
+    taken = {name for node in ast.walk(module.tree) for name in _identifiers(node)} | set(
+        dir(builtins)
+    )
+    bare = slot.strip("_").lower()
+    local = next((n for n in (bare, "found", f"{bare}_now") if n not in taken), None)
+    lock = next((n for n in (f"_{bare}_lock", f"_{bare}_build_lock") if n not in taken), None)
+    return (local, lock) if local and lock else None
+
+
+def _identifiers(node: ast.AST) -> list[str]:
+    names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _is_safe(plan: Plan, site: Site) -> bool:
+    return (
+        bool(plan.stores)
+        and _is_only_use(plan, site.function)
+        and _ends_with_slot(plan)
+        and all(_gives_slot(node.value, plan) for node in plan.returns)
+        and not any(can_be_none(store.value, site.function, plan.module) for store in plan.stores)
+        and not comes_back(site.function, plan.module)
+        and all(store.slot == site.slot for store in site.flow.stores)
+        and plan.module.imports.get("threading", "threading") == "threading"
+        and "threading" not in plan.module.bindings
+    )
+
+
+def _is_only_use(plan: Plan, function: Function) -> bool:
+    """Tell whether the slot occurs in the accessor only where the plan knows it."""
+    known = len(plan.stores) + len(plan.returned_slots) + 1
+    nodes = ast.walk(function.node)
+    return sum(isinstance(n, ast.Name) and n.id == plan.slot for n in nodes) == known
+
+
+def _ends_with_slot(plan: Plan) -> bool:
+    """Tell whether the accessor's last statement returns, right after the build."""
+    body = plan.function.body
+    after = body[body.index(plan.guard) + 1 :]
+    if plan.is_early:
+        return bool(after) and isinstance(after[-1], ast.Return)
+    return len(after) == 1 and _returns_slot(after[0], plan.slot)
+
+
+def _gives_slot(value: ast.expr | None, plan: Plan) -> bool:
+    """Tell whether a returned value is the slot, or the local that was stored in it."""
+    stored = {store.value.id for store in plan.stores if isinstance(store.value, ast.Name)}
+    return _is_name(value, plan.slot) or (isinstance(value, ast.Name) and value.id in stored)

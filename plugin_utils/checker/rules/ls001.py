@@ -1,0 +1,81 @@
+"""A module's global is tested, built and stored, and no lock holds the three together.
+
+## What it does
+
+Reports a function that finds a global (or the attribute of another module) empty, builds something
+with an identity, and stores it, while nothing keeps a second thread out between the test and the
+store.
+
+## Why it is bad
+
+Two threads that come first both find the slot empty. Both build. One object wins, the other is
+lost with its connection still open, and callers hold different objects.
+
+## Example
+
+```python
+from concurrent.futures import ThreadPoolExecutor
+
+_pool = None
+
+
+def pool():
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=4)
+    return _pool
+```
+
+## Use instead
+
+```python
+from concurrent.futures import ThreadPoolExecutor
+
+from plugin_utils import lazy_singleton
+
+
+@lazy_singleton
+def pool():
+    return ThreadPoolExecutor(max_workers=4)
+
+
+assert pool() is pool()
+```
+
+## Fix safety
+
+`--fix` puts a double-checked lock around the build and leaves the global where it is, so code and
+tests that touch the global go on working. `--fix --unsafe-fixes` rewrites to `@lazy_singleton` if
+nothing else in the module mentions the global; code elsewhere that patches it breaks.
+
+Never rewritten: an accessor with arguments, a method, a coroutine, a builder that can give `None`,
+and a builder that calls its accessor again.
+
+## Known limits
+
+What is built is judged by its name. A value that is merely computed twice, such as a parsed
+configuration, is reported at level `info`. A lock that the caller holds is seen if all callers are
+in the same module and the accessor's name starts with an underscore.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.slots import Place
+
+__all__ = ("RULE",)
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for site in analysis.unlocked_sites:
+        if site.slot.place in {Place.GLOBAL, Place.MODULE} and not site.slot.is_item:
+            message = (
+                f"`{site.slot}` is tested, built and stored without a lock:"
+                " two threads can build it twice"
+            )
+            yield replace(hit(site, level_of(site), message), site=site)
+
+
+RULE = Rule("LS001", "Global built without a lock", "high", __doc__ or "", _check)

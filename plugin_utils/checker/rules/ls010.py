@@ -1,0 +1,136 @@
+"""A flag says that the work is done before the work is done.
+
+## What it does
+
+Reports a flag that is set to `True` first, while the values it stands for are stored after it, or
+the plugins it stands for are imported after it, and callers look at the flag without a lock.
+
+## Why it is bad
+
+A second caller finds the flag set, skips the work, and reads what is not there yet: a default in
+place of the configured value, a registry with no plugins in it. If the work then fails, the flag
+stays set and nobody tries again.
+
+## Example
+
+```python
+import os
+
+_resolved = False
+_allowed = False
+
+
+def allowed():
+    global _resolved, _allowed
+    if _resolved:
+        return _allowed
+    _resolved = True
+    _allowed = os.environ.get("ALLOW_PRIVATE", "") == "1"
+    return _allowed
+```
+
+## Use instead
+
+One slot holds the value, and its presence is the flag:
+
+```python
+import os
+
+from plugin_utils import lazy_singleton
+
+
+@lazy_singleton
+def allowed():
+    return os.environ.get("ALLOW_PRIVATE", "") == "1"
+
+
+assert allowed() is False
+```
+
+## Fix safety
+
+Not rewritten: which of the two writes is the wrong one depends on what the flag stands for.
+
+## Known limits
+
+A latch that notes that something was tried, said or started (`_warned`, `_attempted`) is left
+alone: nobody waits for its outcome. Only flags of the whole process are looked at.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.rules.rule import Hit, Rule
+from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.words import words_of
+
+__all__ = ("RULE",)
+
+# A latch: it says that something was tried or said once, and nobody waits for the outcome.
+_LATCHES = frozenset("""
+    attempt attempted checked emitted failed hinted logged notified nudged printed running seen
+    shown shutting closed started stopped stopping tried warned warning reported
+    """.split())  # fmt: skip
+_WORK = frozenset("discover import load populate register scan".split())
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for flow in analysis.flows:
+        for store in flow.stores:
+            if analysis.makes(store, flow) is Makes.FLAG and _is_early(store, flow, analysis):
+                yield Hit(
+                    store.node,
+                    flow.function,
+                    str(store.slot),
+                    Level.HIGH,
+                    (
+                        f"`{store.slot}` says done before the work is: a second caller goes on"
+                        " with a value that is not there yet"
+                    ),
+                )
+
+
+def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function):
+        return False
+    if not _LATCHES.isdisjoint(words_of(store.slot.name)) or not _is_true(store.value):
+        return False
+    return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+def _works(statement: ast.stmt, flag: Store, flow: Flow) -> bool:
+    """Tell whether `statement` produces what the flag stands for: a value, or registrations."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+        return False  # one more flag
+    inside = set(ast.walk(statement))
+    return any(
+        store.node in inside and store.slot != flag.slot and _is_value(store)
+        for store in flow.stores
+    ) or any(map(_registers, inside))
+
+
+def _is_value(store: Store) -> bool:
+    emptied = isinstance(store.value, ast.Constant) and not store.value.value
+    return store.slot.is_process_wide and not emptied
+
+
+def _registers(node: ast.AST) -> bool:
+    """Tell whether `node` fills a registry elsewhere: imports for effect, or scans for plugins."""
+    match node:
+        case ast.Import(names=names):
+            return any("." in alias.name and alias.asname is None for alias in names)
+        case ast.Call(func=func):
+            return not _WORK.isdisjoint(words_of(last_name(func)))
+        case _:
+            return False
+
+
+RULE = Rule("LS010", "Done-flag set before the work", "high", __doc__ or "", _check)

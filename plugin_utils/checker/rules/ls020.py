@@ -1,0 +1,82 @@
+"""The lock is released between the test and the store, and nobody looks again.
+
+## What it does
+
+Reports a test under a lock and a store under a lock that are not one stretch of holding it, and
+a store under a lock whose only test was made before the lock was taken.
+
+## Why it is bad
+
+Each thread tests in its turn, each builds, and the second store throws away what the first caller
+already uses. The lock makes the code look safe.
+
+## Example
+
+```python
+import sqlite3
+import threading
+
+_lock = threading.Lock()
+_rooms = {}
+
+
+def room(name):
+    with _lock:
+        if name in _rooms:
+            return _rooms[name]
+    made = sqlite3.connect(":memory:")
+    with _lock:
+        _rooms[name] = made
+    return made
+```
+
+## Use instead
+
+One build for each key, other keys not kept waiting:
+
+```python
+import sqlite3
+
+from plugin_utils import KeyedSlots
+
+_rooms = KeyedSlots()
+
+
+def room(name):
+    return _rooms.get(name, sqlite3.connect, ":memory:")
+
+
+assert room("a") is room("a")
+```
+
+## Fix safety
+
+Not rewritten. If two builds are fine and only one object may survive, test again under the second
+lock, close the loser and return the winner.
+
+## Known limits
+
+Reported at level `info` if what is built is a value. Locks are told apart by where they are taken;
+a lock with an unusual name that the module does not make itself may not be seen as one.
+"""
+
+from collections.abc import Iterator
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.rules.rule import Hit, Rule, hit
+
+__all__ = ("RULE",)
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for site in analysis.sites:
+        if site.has_lock and not site.is_locked and not site.function.is_async:
+            message = (
+                f"`{site.slot}` is tested and stored under a lock that is not held in between:"
+                " two threads can build it, and the second store wins"
+            )
+            yield hit(site, Level.HIGH if site.is_resource else Level.INFO, message)
+
+
+RULE = Rule("LS020", "Lock released between test and store", "high", __doc__ or "", _check)

@@ -1,0 +1,99 @@
+"""`__new__` takes a lock, and `__init__` runs after it without one.
+
+## What it does
+
+Reports the first unlocked store of `__init__` in a class whose `__new__` is a correctly locked
+singleton.
+
+## Why it is bad
+
+Python calls `__init__` after `__new__` on every call of the class, on the one instance, outside
+the lock. A flag in `__init__` that says "initialised" is one more race: set first, it lets a
+second caller use half an object; set last, two callers initialise.
+
+## Example
+
+```python
+import threading
+
+
+class Meter:
+    _instance = None
+    _lock = threading.Lock()
+
+    def __new__(cls):
+        if cls._instance is None:
+            with cls._lock:
+                if cls._instance is None:
+                    cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __init__(self):
+        if getattr(self, "_initialized", False):
+            return
+        self._initialized = True
+        self.samples = []
+```
+
+## Use instead
+
+```python
+from plugin_utils import lazy_singleton
+
+
+class Meter:
+    def __init__(self):
+        self.samples = []
+
+
+@lazy_singleton
+def meter():
+    return Meter()
+
+
+assert meter() is meter()
+```
+
+## Fix safety
+
+Not rewritten: callers of the class would have to change.
+
+## Known limits
+
+An `__init__` that is inherited is not seen.
+"""
+
+from collections.abc import Iterator
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.rules.rule import Hit, Rule
+from plugin_utils.checker.sites import is_real
+from plugin_utils.checker.slots import Place
+
+__all__ = ("RULE",)
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for site in analysis.sites:
+        owner = site.function.owner
+        if site.function.name != "__new__" or not site.is_locked or owner is None:
+            continue
+        init = owner.methods.get("__init__")
+        first = _first_unlocked(analysis.flow_of(init)) if init is not None else None
+        if init is not None and first is not None:
+            message = (
+                f"`{owner.name}.__new__` takes a lock, but `__init__` runs after it without one, on"
+                " every call: two threads initialise the one instance at once"
+            )
+            yield Hit(first.node, init, str(first.slot), Level.HIGH, message)
+
+
+def _first_unlocked(flow: Flow) -> Store | None:
+    """Return the first attribute that `__init__` sets while no lock is held."""
+    stores = (store for store in flow.stores if store.slot.place is Place.INSTANCE)
+    return next((store for store in stores if not is_real(store.regions)), None)
+
+
+RULE = Rule("LS022", "`__new__` guarded, `__init__` not", "high", __doc__ or "", _check)

@@ -1,0 +1,83 @@
+"""A cache decorator stands around the building of a resource.
+
+## What it does
+
+Reports `functools.cache`, `functools.lru_cache` and `functools.cached_property` on a function that
+gives back a thing with an identity.
+
+## Why it is bad
+
+They promise that the cache stays whole, not that the function runs once. Threads that come first
+all run it, and keep different objects. `cached_property` held a lock up to Python 3.11 and holds
+none since 3.12.
+
+## Example
+
+```python
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+
+@cache
+def pool():
+    return ThreadPoolExecutor(max_workers=4)
+```
+
+## Use instead
+
+```python
+from concurrent.futures import ThreadPoolExecutor
+
+from plugin_utils import lazy_singleton
+
+
+@lazy_singleton
+def pool():
+    return ThreadPoolExecutor(max_workers=4)
+
+
+assert pool() is pool()
+```
+
+## Fix safety
+
+Not rewritten: callers may use `cache_clear` and the like.
+
+## Known limits
+
+For `cached_property` the level does not depend on the Python that you run: a plugin does not
+choose its host's. A cached value is reported at level `info`.
+"""
+
+from collections.abc import Iterator
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.builders import Makes, returned_by
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.rules.rule import Hit, Rule
+
+__all__ = ("RULE",)
+
+_CACHES = frozenset({"cache", "lru_cache", "cached_property"})
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for function in analysis.module.all_functions:
+        cache = _cache_of(function)
+        if cache:
+            made = returned_by(function, analysis.module)
+            message = (
+                f"`{cache}` promises a coherent cache, not one call: two threads that come first"
+                f" both run `{function.name}()`"
+            )
+            level = Level.MEDIUM if made is Makes.RESOURCE else Level.INFO
+            yield Hit(function.node, function, function.qualname, level, message)
+
+
+def _cache_of(function: Function) -> str:
+    names = (d.rpartition(".")[2] for d in function.decorators)
+    return next((name for name in names if name in _CACHES), "")
+
+
+RULE = Rule("LS090", "Cache decorator around a resource", "medium", __doc__ or "", _check)

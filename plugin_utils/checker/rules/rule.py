@@ -1,0 +1,53 @@
+"""What a rule is: a code, a check, and the page that explains it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.sites import Site
+
+__all__ = ("Hit", "Rule", "hit", "level_of")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule found: a finding that does not know its file yet."""
+
+    node: ast.stmt | ast.expr
+    function: Function
+    name: str
+    level: Level
+    message: str
+    site: Site | None = None
+    """The lazy build, where the fix for it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, as its module declares it."""
+
+    code: str
+    title: str
+    levels: str
+    """At which level the rule reports, in words."""
+    page: str
+    """The explanation, in Markdown: the docstring of the rule's module."""
+    check: Callable[[Analysis], Iterator[Hit]]
+
+
+def hit(site: Site, level: Level, message: str) -> Hit:
+    """Return a finding at the store of `site`."""
+    return Hit(site.store.node, site.function, str(site.slot), level, message)
+
+
+def level_of(site: Site) -> Level:
+    """Return how much it matters that `site` can run twice."""
+    if site.makes is not Makes.RESOURCE:
+        return Level.INFO
+    return Level.HIGH if site.is_handed_out else Level.MEDIUM

@@ -1,0 +1,94 @@
+"""Where a slot is filled lazily, and how that is guarded."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.events import Flow, Read, Regions, Store
+from plugin_utils.checker.syntax import last_name
+
+__all__ = ("Site", "is_real")
+
+
+# What is only started lives for its effect; nobody is handed the loser.
+_STARTS = frozenset({"start", "daemon", "join"})
+
+
+def is_real(regions: Regions) -> bool:
+    """Tell whether one of `regions` holds a lock that another thread can hold too."""
+    return any(not region.is_new for region in regions)
+
+
+class Site:
+    """One store that fills a slot because a test found it empty."""
+
+    def __init__(self, store: Store, flow: Flow, makes: Makes) -> None:
+        """Describe `store`, found in `flow`, which puts what `makes` says into its slot."""
+        self.store = store
+        self.flow = flow
+        self.makes = makes
+        self.function = flow.function
+        self.slot = store.slot
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether two of what is built are one too many."""
+        return self.makes is Makes.RESOURCE
+
+    @cached_property
+    def is_locked(self) -> bool:
+        """Whether one region of a lock holds both a test of the slot and the store."""
+        return any(is_real(test.read.regions & self.store.regions) for test in self.store.own_tests)
+
+    @property
+    def has_lock(self) -> bool:
+        """Whether the store, or a test of the slot, stands under a lock at all."""
+        tests = self.store.own_tests
+        return is_real(self.store.regions) or any(is_real(test.read.regions) for test in tests)
+
+    @property
+    def is_seen_unlocked(self) -> bool:
+        """Whether a caller can look at the slot while the region of the store is held."""
+        tests = self.store.own_tests
+        return any(not is_real(test.read.regions & self.store.regions) for test in tests)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether an await stands between the last test and the store."""
+        return self.store.awaits > max(test.read.awaits for test in self.store.own_tests)
+
+    @cached_property
+    def local_names(self) -> frozenset[str]:
+        """The locals that hold what is stored: `made` in `_slot = made`."""
+        kept = [self.store.value]
+        if isinstance(self.store.node, ast.Assign):
+            kept += self.store.node.targets
+        return frozenset(node.id for node in kept if isinstance(node, ast.Name)) - {self.slot.name}
+
+    @cached_property
+    def is_handed_out(self) -> bool:
+        """Whether the function goes on with what it stored: returns it, or works with it."""
+        if any(self._is_it(found.value, found.read) for found in self.flow.returns):
+            return True
+        end = self.store.node.end_lineno or self.store.node.lineno
+        return any(self._uses(node) for node in self.function.own_nodes if _line(node) > end)
+
+    def _is_it(self, value: ast.expr, read: Read | None) -> bool:
+        return (read is not None and read.slot == self.slot) or last_name(value) in self.local_names
+
+    def _uses(self, node: ast.AST) -> bool:
+        """Tell whether `node` reads a part of the object, starting it aside."""
+        match node:
+            case ast.Attribute(value=value, attr=name, ctx=ast.Load()) if name not in _STARTS:
+                return last_name(value) == self.slot.name or last_name(value) in self.local_names
+            case ast.Assign(value=ast.Subscript(value=value) | value):
+                return last_name(value) == self.slot.name
+            case _:
+                return False
+
+
+def _line(node: ast.AST) -> int:
+    line: int = getattr(node, "lineno", 0)
+    return line

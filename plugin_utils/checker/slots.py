@@ -1,0 +1,172 @@
+"""Which shared place an expression names: the slot that a lazy singleton lives in."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from enum import Enum
+
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.syntax import dotted, last_name
+from plugin_utils.checker.words import is_class_name, looks_unset
+
+__all__ = ("Place", "Slot", "is_unset", "item_of", "slot_named")
+
+# Shared, but not a place for singletons: the process's own tables.
+_FOREIGN = frozenset({"os.environ", "sys.path", "sys.meta_path", "sys.argv", "warnings.filters"})
+
+
+class Place(Enum):
+    """Where a slot lives, which decides who shares it."""
+
+    GLOBAL = "global"
+    MODULE = "attribute of another module"
+    CLASS = "class attribute"
+    INSTANCE = "instance attribute"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place that holds a lazily built object. Equal slots are the same place."""
+
+    place: Place
+    owner: str
+    """The class, module or object whose attribute this is; empty for a global."""
+    name: str
+    is_item: bool = False
+    """Whether the slot is a key of the container `name` instead of the variable itself."""
+
+    def __str__(self) -> str:
+        """Spell the slot as the source does."""
+        full = f"{self.owner}.{self.name}" if self.owner else self.name
+        return f"{full}[...]" if self.is_item else full
+
+    @property
+    def is_process_wide(self) -> bool:
+        """Whether every thread of the process sees this one place."""
+        return self.place is not Place.INSTANCE
+
+
+def slot_named(node: ast.expr, function: Function, module: Module) -> Slot | None:
+    """Return the slot that `node` names, or `None` if it names nothing that is shared."""
+    match node:
+        case ast.Name(id=name):
+            return _global(name, function, module)
+        case ast.Attribute(value=value, attr=name):
+            return _attribute(value, name, function, module)
+        case ast.Subscript(
+            value=ast.Call(func=ast.Name(id="globals")), slice=ast.Constant(value=str(name))
+        ):
+            return Slot(Place.GLOBAL, "", name)
+        case ast.Subscript(value=value):
+            return item_of(value, function, module)
+        case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
+            return _attribute(value, name, function, module)
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[_, *_]):
+            return item_of(value, function, module)
+        case _:
+            return None
+
+
+def item_of(container: ast.expr, function: Function, module: Module) -> Slot | None:
+    """Return the slot of the keys of `container`, or `None` if the container is not shared."""
+    match container:
+        case ast.Name() | ast.Attribute():
+            found = slot_named(container, function, module)
+        case _:
+            return None
+    return found and Slot(found.place, found.owner, found.name, is_item=True)
+
+
+def is_unset(node: ast.expr, module: Module) -> bool:
+    """Tell whether `node` is what an empty slot holds: `None`, or a marker made for it."""
+    match node:
+        case ast.Constant(value=value):
+            return value is None
+        case ast.Name(id=name):
+            return looks_unset(name) or _is_marker(module.bindings.get(name))
+        case ast.Attribute(attr=name):
+            return looks_unset(name)
+        case _:
+            return False
+
+
+def _is_marker(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Call) and last_name(value.func) == "object"
+
+
+def _global(name: str, function: Function, module: Module) -> Slot | None:
+    if name in module.thread_locals or not _is_shared_name(name, function, module):
+        return None
+    return Slot(Place.GLOBAL, "", name)
+
+
+def _is_shared_name(name: str, function: Function, module: Module) -> bool:
+    if name in module.bindings:
+        return name not in function.locals
+    return name not in module.imports and name in function.declared
+
+
+def _attribute(value: ast.expr, name: str, function: Function, module: Module) -> Slot | None:
+    match value:
+        case ast.Name(id=owner) if owner == _receiver(function):
+            return _own_attribute(name, function, module)
+        case ast.Name(id=owner):
+            return _foreign_attribute(owner, name, function, module)
+        case (
+            ast.Call(func=ast.Name(id="type"), args=[ast.Name()]) | ast.Attribute(attr="__class__")
+        ):
+            return Slot(Place.CLASS, _class_name(function), name)
+        case ast.Attribute() if (owner := dotted(value)).partition(".")[0] in module.imports:
+            found = Slot(Place.MODULE, owner, name)
+            return None if str(found) in _FOREIGN else found
+        case _:
+            return None
+
+
+def _receiver(function: Function) -> str:
+    """Return the receiver that is in scope, also inside a function nested in a method."""
+    while not function.receiver and function.outer is not None:
+        function = function.outer
+    return function.receiver
+
+
+def _method(function: Function) -> Function:
+    while not function.receiver and function.outer is not None:
+        function = function.outer
+    return function
+
+
+def _class_name(function: Function) -> str:
+    owner = _method(function).owner
+    return owner.name if owner else ""
+
+
+def _own_attribute(name: str, function: Function, module: Module) -> Slot | None:
+    method = _method(function)
+    if name in module.thread_locals or method.owner is None:
+        return None
+    by_class = method.receives_class or name in method.owner.shared_containers
+    return Slot(Place.CLASS if by_class else Place.INSTANCE, method.owner.name, name)
+
+
+def _foreign_attribute(owner: str, name: str, function: Function, module: Module) -> Slot | None:
+    if owner in module.thread_locals or owner in function.params:
+        return None
+    if owner in module.classes:
+        return Slot(Place.CLASS, owner, name)
+    if owner in module.imports:
+        place = Place.CLASS if is_class_name(owner) else Place.MODULE
+        found = Slot(place, owner, name)
+        return None if str(found) in _FOREIGN else found
+    if owner in function.locals or not _is_holder(module.bindings.get(owner), module):
+        return None
+    return Slot(Place.GLOBAL, owner, name)
+
+
+def _is_holder(value: ast.expr | None, module: Module) -> bool:
+    """Tell whether a global's value is an object made to hold slots as its attributes."""
+    if not isinstance(value, ast.Call):
+        return False
+    return last_name(value.func) in module.classes or last_name(value.func) == "SimpleNamespace"

@@ -1,0 +1,45 @@
+"""The command `plugin-utils`: one word for what to do, the rest for whoever does it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+__all__ = ("main",)
+
+# A subcommand is imported when it is asked for, so that one never pays for another.
+_COMMANDS = {
+    "check": ("plugin_utils.checker.command", "check", "find racy lazy singletons in source files"),
+    "rule": ("plugin_utils.checker.command", "rule", "explain a rule of `check`"),
+    "vendor": ("plugin_utils.vendoring", "main", "write the primitives into one file"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit code; a wrong or missing one gives 2."""
+    given = sys.argv[1:] if arguments is None else arguments
+    name, rest = (given[0], given[1:]) if given else ("", ())
+    if name in {"-h", "--help"}:
+        print(_usage())
+        return 0
+    if name not in _COMMANDS:
+        trouble = f"there is no command {name!r}" if given else "a command is missing"
+        print(f"plugin-utils: {trouble}\n\n{_usage()}", file=sys.stderr)
+        return 2
+    module, function, _ = _COMMANDS[name]
+    command: Callable[[Sequence[str]], int] = getattr(import_module(module), function)
+    try:
+        code = command(rest)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read, `head` for one, has enough. Python flushes once more at exit: to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _usage() -> str:
+    lines = [f"  {name:<8}{about}" for name, (_, _, about) in _COMMANDS.items()]
+    return "\n".join(["usage: plugin-utils COMMAND ...", "", "commands:", *lines])

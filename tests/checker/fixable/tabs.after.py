@@ -1,0 +1,15 @@
+import threading
+
+_client = None
+_client_lock = threading.RLock()
+
+
+def get_client():
+	global _client
+	client = _client
+	if client is None:
+		with _client_lock:
+			client = _client
+			if client is None:
+				_client = client = Client()
+	return client

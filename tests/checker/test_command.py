@@ -1,0 +1,315 @@
+"""The command line: what is printed, where, and with which exit code."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plugin_utils.checker import RULES, command
+from plugin_utils.checker.command import check, rule
+
+RACY = """\
+_client = None
+
+
+def client():
+    global _client
+    if _client is None:
+        _client = HttpClient()
+    return _client
+"""
+VALUE = RACY.replace("HttpClient()", "parse_config()").replace("_client", "_config")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one racy module, as the current directory."""
+    (tmp_path / "racy.py").write_text(RACY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("project")
+def test_a_finding_is_a_line_with_its_place_code_and_level(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The first line is what editors parse; the last say what to do next."""
+    assert check(["racy.py"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("racy.py:7:9: LS001 [high] `_client` is tested, built and stored")
+    assert lines[1:] == [
+        "Found 1 finding in 1 file.",
+        "Run `plugin-utils rule LS001` to read why it matters.",
+        "1 can be fixed with `--fix`; `--diff` shows how.",
+    ]
+
+
+def test_a_clean_project_exits_with_zero_and_says_so(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two files, nothing found."""
+    (project / "racy.py").write_text("", encoding="utf-8")
+    (project / "other.py").write_text("x = 1\n", encoding="utf-8")
+    assert check(["."]) == 0
+    assert capsys.readouterr().out == "No racy lazy singletons in 2 files.\n"
+
+
+def test_two_findings_are_counted_as_two(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The summary minds its plurals, and names no fix where there is none."""
+    racy = RACY.replace("def client()", "def client(url)")
+    (project / "racy.py").write_text(racy + racy.replace("_client", "_pool"), encoding="utf-8")
+    assert check(["."]) == 1
+    assert "Found 2 findings in 1 file." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("project")
+def test_exit_zero_reports_and_still_exits_with_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    """For a first look at a project that is not clean yet."""
+    assert check(["racy.py", "--exit-zero"]) == 0
+    assert "LS001" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("project")
+def test_json_is_a_list_of_objects_with_the_promised_keys(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The keys are a contract with programs."""
+    assert check(["racy.py", "--output-format", "json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found.pop("message").startswith("`_client`")
+    assert found.pop("url").endswith("/reference/rules/LS001.html")
+    assert found == {
+        "code": "LS001",
+        "level": "high",
+        "path": "racy.py",
+        "line": 7,
+        "column": 9,
+        "end_line": 7,
+        "function": "client",
+        "name": "_client",
+    }
+
+
+def test_json_of_a_clean_project_is_an_empty_list(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program that parses the output needs something to parse."""
+    (project / "racy.py").write_text("", encoding="utf-8")
+    assert check(["racy.py", "--output-format", "json"]) == 0
+    assert capsys.readouterr().out == "[]\n"
+
+
+@pytest.mark.usefixtures("project")
+def test_github_gets_one_annotation_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing else: the log is the interface."""
+    check(["racy.py", "--output-format", "github"])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("::error file=racy.py,line=7,col=9,endLine=7,title=LS001::`_client`")
+
+
+def test_github_gets_nothing_from_a_clean_project(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even an empty line."""
+    (project / "racy.py").write_text("", encoding="utf-8")
+    assert check(["racy.py", "--output-format", "github"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_github_escapes_what_its_commands_are_made_of(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A colon or comma in a file's name would end the property."""
+    (project / "a,b.py").write_text(RACY, encoding="utf-8")
+    check(["a,b.py", "--output-format", "github"])
+    assert "file=a%2Cb.py," in capsys.readouterr().out
+
+
+def test_sarif_names_every_rule_and_places_each_result(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Code-scanning services need the rule's page, and a path that is a URI."""
+    (project / "a b.py").write_text(VALUE, encoding="utf-8")
+    check([".", "--output-format", "sarif", "--level", "info"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    assert [r["id"] for r in run["tool"]["driver"]["rules"]] == ["LS000", *RULES]
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["a%20b.py", "racy.py"]
+    assert places[1]["region"] == {"startLine": 7, "startColumn": 9, "endLine": 7}
+    assert [result["level"] for result in run["results"]] == ["note", "error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], 0),
+        (["--level", "info"], 1),
+        (["--level", "info", "--select", "LS001"], 1),
+        (["--level", "info", "--select", "ls0"], 1),
+        (["--level", "info", "--select", "LS002, LS01"], 0),
+        (["--level", "info", "--ignore", "LS00"], 0),
+        (["--level", "high"], 0),
+    ],
+)
+def test_level_select_and_ignore_decide_what_is_shown(
+    project: Path, arguments: list[str], code: int
+) -> None:
+    """A merely recomputed value is information, off by default."""
+    (project / "racy.py").write_text(VALUE, encoding="utf-8")
+    assert check(["racy.py", *arguments]) == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--level", "low"], "level must be high, medium or info, not 'low'"),
+        (["--select", "LS9"], "--select names 'LS9', which is no rule"),
+        (["--ignore", ""], "--ignore names '', which is no rule"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_a_setting_that_cannot_be_meant_is_refused(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """With exit code 2, and a text that says what would do."""
+    assert check(["racy.py", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_an_unknown_option_is_refused() -> None:
+    """By argparse, with the same exit code."""
+    with pytest.raises(SystemExit, match="2"):
+        check(["racy.py", "--no-such-option"])
+
+
+@pytest.mark.usefixtures("project")
+def test_a_path_that_is_not_there_gives_two_and_the_rest_is_checked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A typo in CI must not look like a clean project."""
+    assert check(["nope.py", "racy.py"]) == 2
+    captured = capsys.readouterr()
+    assert "cannot read nope.py: No such file or directory" in captured.err
+    assert "Found 1 finding in 1 file." in captured.out
+
+
+def test_a_file_that_does_not_parse_is_a_finding_and_the_rest_is_checked(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """LS000 has the line of the error, and no rule to read about."""
+    (project / "a.py").write_text("def f(:\n", encoding="utf-8")
+    assert check(["."]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("a.py:1:7: LS000 [high] cannot be parsed: ")
+    assert "racy.py:7:9: LS001" in out
+    (project / "racy.py").unlink()
+    assert check(["."]) == 1
+    assert "plugin-utils rule" not in capsys.readouterr().out
+
+
+def test_diff_shows_the_change_and_changes_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It can be piped into `patch`."""
+    (project / "racy.py").write_text(RACY.rstrip(), encoding="utf-8")
+    (project / "other.py").write_text(RACY.replace("client()", "client(url)"), encoding="utf-8")
+    assert check([".", "--diff"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("--- racy.py\n+++ racy.py\n@@ -1,8 +1,15 @@\n")
+    assert "+        with _client_lock:\n" in out
+    assert "\n\\ No newline at end of file\n" in out
+    assert (project / "racy.py").read_text(encoding="utf-8") == RACY.rstrip()
+
+
+def test_fix_rewrites_the_file_and_reports_what_is_left(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of two findings can be fixed; the other stays, and so does the exit code."""
+    left = RACY.replace("client", "pool").replace("def pool()", "def pool(url)")
+    (project / "racy.py").write_text(RACY + left, encoding="utf-8")
+    assert check(["racy.py", "--fix"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == "racy.py: fixed 1\n"
+    assert "Found 1 finding in 1 file." in captured.out
+    assert "with _client_lock:" in (project / "racy.py").read_text(encoding="utf-8")
+
+
+def test_fix_keeps_the_encoding_of_the_file(project: Path) -> None:
+    """The coding line, the byte order mark and the line ends are the author's."""
+    text = "# coding: latin-1\r\n# caf\xe9\r\n" + RACY.replace("\n", "\r\n")
+    (project / "racy.py").write_bytes(text.encode("latin-1"))
+    assert check(["racy.py", "--fix"]) == 0
+    data = (project / "racy.py").read_bytes()
+    assert b"caf\xe9" in data
+    assert data.count(b"\n") == data.count(b"\r\n")
+
+
+def test_unsafe_fixes_use_the_decorator(project: Path) -> None:
+    """Asked for by name only."""
+    assert check(["racy.py", "--fix", "--unsafe-fixes"]) == 0
+    assert "@lazy_singleton" in (project / "racy.py").read_text(encoding="utf-8")
+
+
+class Terminal(io.StringIO):
+    """A standard error that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+def test_a_bar_shows_progress_if_there_is_much_to_do(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal, above the limit, and ending with a line of its own."""
+    (project / "other.py").write_text("", encoding="utf-8")
+    monkeypatch.setattr(command, "MANY", 1)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    check(["."])
+    assert terminal.getvalue().endswith(f"\r[{'#' * 40}] 2/2 files\n")
+    assert f"\r[{'#' * 20}{'.' * 20}] 1/2 files" in terminal.getvalue()
+
+
+def test_a_rule_is_explained_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the text of its page."""
+    assert rule(["ls001"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("# LS001: Global built without a lock\n\n**Level:** high.\n\n")
+    assert "## Fix safety" in out
+
+
+def test_a_rule_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the list of those that do."""
+    assert rule(["LS999"]) == 2
+    assert "there is no rule 'LS999': there are LS001, LS002," in capsys.readouterr().err
+
+
+def test_importing_the_module_that_can_be_run_runs_nothing() -> None:
+    """A worker process may import it."""
+    importlib.import_module("plugin_utils.checker.__main__")
+
+
+@pytest.mark.usefixtures("project")
+def test_the_module_can_be_run() -> None:
+    """`python -m plugin_utils.checker` is the same command."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run(
+        [sys.executable, "-m", "plugin_utils.checker", "racy.py"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env=environment,
+    )
+    assert (run.returncode, run.stderr) == (1, "")
+    assert "LS001" in run.stdout

@@ -1,0 +1,384 @@
+"""The rewrites: what they give, what they leave alone, and that the race is gone."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from plugin_utils.checker import check_source, fix, fix_source
+from plugin_utils.checker.source import read
+
+FIXABLE = Path(__file__).parent / "fixable"
+
+
+def fixed(text: str, *, unsafe: bool = False) -> str:
+    """Return `text` with everything fixed that can be."""
+    return fix_source(text, check_source(text), unsafe=unsafe)
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize("path", sorted(FIXABLE.glob("*.before.py")), ids=lambda path: path.stem)
+def test_a_rewrite_gives_the_text_that_is_kept_beside_it(path: Path, *, unsafe: bool) -> None:
+    """The result is compared in full, white space and comments too."""
+    after = path.with_name(path.name.replace("before", "unsafe" if unsafe else "after"))
+    assert fixed(read(str(path)).text, unsafe=unsafe) == read(str(after)).text
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize("path", sorted(FIXABLE.glob("*.before.py")), ids=lambda path: path.stem)
+def test_what_was_rewritten_is_clean_and_stays_as_it_is(path: Path, *, unsafe: bool) -> None:
+    """A second run finds nothing to do, and so changes nothing."""
+    once = fixed(read(str(path)).text, unsafe=unsafe)
+    assert not any(finding.fixable for finding in check_source(once))
+    assert fixed(once, unsafe=unsafe) == once
+
+
+NEVER = {
+    "arguments": """
+        _x = None
+        def get(url):
+            global _x
+            if _x is None:
+                _x = Client(url)
+            return _x
+        """,
+    "a decorator": """
+        _x = None
+        @traced
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "a method": """
+        _x = None
+        class Holder:
+            def get(self):
+                global _x
+                if _x is None:
+                    _x = Client()
+                return _x
+        """,
+    "a coroutine": """
+        _x = None
+        async def get():
+            global _x
+            if _x is None:
+                _x = await connect()
+            return _x
+        """,
+    "a nested function": """
+        _x = None
+        def outer():
+            def get():
+                global _x
+                if _x is None:
+                    _x = Client()
+                return _x
+            return get
+        """,
+    "an annotation that allows None": """
+        _x = None
+        def get() -> Client | None:
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "a value that can be None": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client() if ready() else None
+            return _x
+        """,
+    "a lookup that can give None": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                client = None or clients.get("a")
+                _x = client
+            return _x
+        """,
+    "a builder that can return None": """
+        _x = None
+        def make_client():
+            if ready():
+                return Client()
+            return None
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off its end": """
+        _x = None
+        def make_client():
+            log()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that says Optional": """
+        _x = None
+        def make_client() -> Optional[Client]:
+            return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that comes back": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        class Client:
+            def __init__(self):
+                self.connect()
+            def connect(self):
+                get()
+        """,
+    "another return": """
+        _x = None
+        def get():
+            global _x
+            if _x is not None:
+                return _x
+            if not ready():
+                return False
+            _x = Client()
+            return _x
+        """,
+    "another read": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+                log(_x)
+            return _x
+        """,
+    "another slot": """
+        _x = None
+        _name = None
+        def get():
+            global _x, _name
+            if _x is None:
+                _x = Client()
+                _name = "a"
+            return _x
+        """,
+    "a tuple": """
+        _x = None
+        def get():
+            global _x, _y
+            if _x is None:
+                _x, _y = Client(), 1
+            return _x
+        """,
+    "a test of more": """
+        _x = None
+        def get():
+            global _x
+            if _x is None or stale():
+                _x = Client()
+            return _x
+        """,
+    "a test on one line with its build": """
+        _x = None
+        def get():
+            global _x
+            if _x is None: _x = Client()
+            return _x
+        """,
+    "a test that looks the wrong way": """
+        _x = None
+        def get():
+            global _x
+            if _x is not None:
+                _x = Client()
+            return _x
+        """,
+    "an else": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            else:
+                log()
+            return _x
+        """,
+    "work after the build": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            log()
+            return _x
+        """,
+    "no return": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+        """,
+    "a slot that starts with something": """
+        _x = False
+        def get():
+            global _x
+            if not _x:
+                _x = Client()
+            return _x
+        """,
+    "a slot that is bound twice": """
+        _x = None
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "another module's attribute": """
+        import shared
+        def get():
+            if shared.x is None:
+                shared.x = Client()
+            return shared.x
+        """,
+    "another threading": """
+        from gevent import threading
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "a threading of the module's own": """
+        threading = None
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "no free name for the lock": """
+        _x = _x_lock = _x_build_lock = None
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+}
+
+
+@pytest.mark.parametrize("text", NEVER.values(), ids=NEVER)
+def test_what_cannot_safely_be_rewritten_is_left_alone(text: str) -> None:
+    """Not a character changes, and nothing is offered."""
+    text = dedent(text)
+    assert fixed(text, unsafe=True) == text
+    assert not any(finding.fixable for finding in check_source(text))
+
+
+def test_only_the_findings_that_were_asked_for_are_fixed() -> None:
+    """A finding that the user does not see is not acted upon."""
+    text = (FIXABLE / "forms.before.py").read_text(encoding="utf-8")
+    assert fix_source(text, check_source(text)[:0]) == text
+
+
+def test_a_fix_that_the_ones_before_it_made_impossible_is_left_out() -> None:
+    """Three slots want two names for their locks; the third has to be done by hand."""
+    text = "".join(
+        f"{slot} = None\n"
+        f"def get_{number}():\n"
+        f"    global {slot}\n"
+        f"    if {slot} is None:\n"
+        f"        {slot} = Client()\n"
+        f"    return {slot}\n"
+        for number, slot in enumerate(("_x", "X", "x_"))
+    )
+    once = fixed(text)
+    assert once.count("threading.RLock()") == 2
+    assert [finding.name for finding in check_source(once)] == ["x_"]
+
+
+BUILD = """
+class Client:
+    def __init__(self):
+        builds.append(self)
+        wait_for_the_others()
+
+_client = None
+
+def client():
+    global _client
+    if _client is None:
+        _client = Client()
+    return _client
+"""
+
+
+@pytest.mark.parametrize("broken", ["def f(:", BUILD], ids=["no Python", "not fixed"])
+def test_a_rewrite_that_would_not_keep_its_promise_is_not_made(
+    monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Should a form of code slip through, the author's text stays as it is."""
+
+    def rewrite(_plan: object, _text: str) -> str:
+        return broken
+
+    monkeypatch.setattr(fix, "_lock_in_place", rewrite)
+    assert fixed(BUILD) == BUILD
+
+
+def builds_of(source: str, threads: int, limit: float) -> int:
+    """Run `client()` of `source` in several threads at once; return how many clients were built.
+
+    A builder waits until all threads are builders, which they become if the code is racy. It gives
+    up after `limit` seconds: long where the race is expected, short where nobody can come.
+    """
+    builds: list[object] = []
+    meet = threading.Barrier(threads)
+
+    def wait_for_the_others() -> None:
+        with suppress(threading.BrokenBarrierError):
+            meet.wait(limit)
+
+    namespace: dict[str, Any] = {"builds": builds, "wait_for_the_others": wait_for_the_others}
+    exec(source, namespace)  # noqa: S102 - the text is this module's own
+    started = [threading.Thread(target=namespace["client"]) for _ in range(threads)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join(30)
+        assert not thread.is_alive()
+    return len(builds)
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_eight_threads_build_eight_times_before_and_once_after(*, unsafe: bool) -> None:
+    """The rewrite ends the race that it was made for."""
+    assert builds_of(BUILD, 8, limit=20) == 8
+    assert builds_of(fixed(BUILD, unsafe=unsafe), 8, limit=0.2) == 1
