@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_VERSION := 26.3
+# What Hermes Agent 0.19 pins, where constraints.txt has newer releases.
+HERMES_PINS := honcho-ai==2.2.0 fal-client==0.13.1
 export NO_MKDOCS_2_WARNING := 1
 export DISABLE_MKDOCS_2_WARNING := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve site test lint types unit coverage test-all bench clean
+.PHONY: help setup serve site test lint types unit coverage hermes-pins test-all bench clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | column -t -s '|'
@@ -28,7 +30,7 @@ serve: setup  ## Show the guide on http://127.0.0.1:8000.
 site: setup  ## Build the guide into site/, strictly.
 	$(BIN)/mkdocs build --strict
 
-test: setup lint types unit site coverage  ## Run every test there is.
+test: setup lint types unit site coverage hermes-pins  ## Run every test there is.
 
 lint: setup  ## Check style and formatting.
 	$(BIN)/ruff check
@@ -45,6 +47,15 @@ unit: setup  ## Run the tests and every block of the guide.
 coverage: setup  ## Report coverage of the last run; below 100 % is an error.
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+hermes-pins: setup $(VENV)/hermes-pins/.ready  ## Test the clients on the SDK releases that Hermes pins.
+	SDK_UNDER_TEST='$(HERMES_PINS)' PYTHONPATH=$(CURDIR)/$(VENV)/hermes-pins \
+	  $(BIN)/python -m pytest --quiet tests/honcho tests/fal
+
+$(VENV)/hermes-pins/.ready: Makefile | setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target $(@D) $(HERMES_PINS)
+	@touch $@
 
 clean:  ## Remove what the other targets made.
 	rm -rf $(VENV) .venvs site build dist .coverage .coverage.* .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

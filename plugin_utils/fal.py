@@ -21,6 +21,9 @@ def load_fal_client() -> ModuleType:
     Failure: nothing is cached, and the next call tries again. `load_fal_client.reset()` forgets
     the module, as a test that swaps it needs.
 
+    Re-entrancy: the host's import runs inside the call. Should it come back here, it gets
+    `RecursiveBuildError`.
+
     Raises:
         ImportError: The package `fal-client` is not installed.
 

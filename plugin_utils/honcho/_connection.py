@@ -44,6 +44,10 @@ class Connection(NamedTuple):
             api_key=_fingerprint(_key_to_send(config)),
         )
 
+    def __repr__(self) -> str:
+        shown = self._replace(base_url=self.base_url and shown_url(self.base_url))
+        return f"Connection{tuple(shown)}"
+
     def differences(self, other: "Connection") -> tuple[str, ...]:
         """Return the names of the fields that differ."""
         return tuple(name for name in self._fields if getattr(self, name) != getattr(other, name))
@@ -52,8 +56,8 @@ class Connection(NamedTuple):
 def checked_key(config: HonchoClientConfig) -> str:
     """Return the key to send, once it is sure that a client can be built.
 
-    It is never empty: the SDK would replace an empty key by `HONCHO_API_KEY`, which may be
-    another profile's.
+    It is never empty: the SDK (2.2.0 and 2.7.0) would replace an empty key by `HONCHO_API_KEY`,
+    which may be another profile's.
 
     Raises:
         ValueError: There is no key, no usable address, or no such environment.

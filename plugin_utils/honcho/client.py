@@ -48,6 +48,11 @@ def get_honcho_client(config: HonchoClientConfig | None = None) -> Honcho:
     Failure: nothing is cached, and the next call tries again. The credentials are checked before
     anything is installed, imported or built.
 
+    Re-entrancy: the host's installer runs inside the build. Should it come back here, it gets
+    `RecursiveBuildError`.
+
+    Fork: a child process builds a client of its own on its first call.
+
     Args:
         config: What to build from. By default `HonchoClientConfig.from_global_config()`, called
             inside the build: after a reset the files are read anew.

@@ -40,7 +40,8 @@ class HonchoClientConfig:
     Attributes:
         host: Names the block under `hosts` in the file that speaks for this plugin.
         workspace_id: The Honcho workspace.
-        api_key: The key, or `None`.
+        api_key: The key, or `None`. A server on this machine gets it only if the host's block in
+            `raw` has one: any other is most likely the cloud's.
         environment: `"production"` or `"local"`, for a config without `base_url`.
         base_url: The server's address. Environment `"local"` without one means port 8000 of this
             machine.
