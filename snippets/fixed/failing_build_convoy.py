@@ -35,12 +35,10 @@ class BackOff(Generic[T]):
         if self._failure is not None and self._clock() < self._failed_at + self._pause:
             raise self._failure.with_traceback(None)
         try:
-            instance = self._build()
+            return self._build()
         except Exception as error:
             self._failure, self._failed_at = error, self._clock()
             raise
-        self._failure = None
-        return instance
 
 
 class Client:

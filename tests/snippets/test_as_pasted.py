@@ -15,7 +15,6 @@ GOES_WRONG = {
     "close_at_exit": "AssertionError: the last message was never sent",
     "close_on_reset": "AssertionError: get_client() returned a closed client",
     "connect_to_honcho": "AssertionError: the workspace was made 2 times",
-    "failing_build_convoy": "AssertionError: the last caller waited for 240 s",
     "fake_in_a_slot": "AssertionError: the test talks to the real server",
     "free_threaded": "AssertionError: 2 messages sent, 1 counted",
     "migrate_racy_accessor": "AssertionError: the reset was lost: the old client is back",
