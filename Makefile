@@ -34,7 +34,7 @@ site: setup  ## Build the guide into site/, strictly.
 	$(BIN)/mkdocs build --strict
 
 .PHONY: test
-test: setup lint types unit site coverage hermes-pins  ## Run every test there is.
+test: setup lint types unit one-file site coverage hermes-pins  ## Run every test there is.
 
 .PHONY: lint
 lint: setup  ## Check style and formatting.
@@ -51,6 +51,10 @@ unit: setup  ## Run the tests, and every block of the guide.
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest tests
 	$(BIN)/coverage run -m pytest --codeblocks docs README.md
+
+.PHONY: one-file
+one-file: setup  ## Run the primitives' tests on the one-file copy instead of the package.
+	$(BIN)/python -m tests.vendoring.stand_in --quiet
 
 .PHONY: coverage
 coverage: setup  ## Report coverage of the last run; below 100 % is an error.

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import plugin_utils
 
-__all__ = ("Verdict", "check", "main", "render")
+__all__ = ("MODULES", "Verdict", "check", "main", "render")
 
 # Each module before those that import it.
-_MODULES = ("errors", "_typing", "_factory", "_gate", "_tenure", "_slot", "_keyed", "_lazy")
+MODULES = ("errors", "_typing", "_factory", "_gate", "_tenure", "_slot", "_keyed", "_lazy")
 
 _HEADER = """\
 # plugin-utils {version}, one file: do not edit, write it again with `plugin-utils vendor`.
@@ -98,7 +98,7 @@ def _digest(body: str) -> str:
 
 
 def _body() -> str:
-    modules = [_Module(name) for name in _MODULES]
+    modules = [_Module(name) for name in MODULES]
     run_time = _Imports.of(node for module in modules for node in module.imports)
     typing = _Imports.of(node for module in modules for node in module.typing_imports)
     exported = "".join(f'    "{name}",\n' for name in sorted(plugin_utils.__all__))

@@ -19,11 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import plugin_utils
+
 __all__ = ("Ended", "run")
 
 Argument = str | int | float | bool | None
 
 ROOT = Path(__file__).parents[2]
+# Where this process has the library from: the project, or a stand-in for it.
+_UNDER_TEST = Path(plugin_utils.__file__).parents[1]
 _BOOT = Path(__file__).with_name("boot.py")
 # A loaded machine may take long to start an interpreter; that says nothing about the program.
 _START_UP = 30.0
@@ -96,7 +100,7 @@ def _run(command: list[str], output: IO[bytes], errors: IO[bytes], limit: float)
                 stderr=errors,
                 pass_fds=[up],
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                env=os.environ | {"PYTHONPATH": f"{_UNDER_TEST}{os.pathsep}{ROOT}"},
                 start_new_session=True,  # so that its own children can be ended with it
             )
         finally:

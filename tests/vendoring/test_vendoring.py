@@ -11,6 +11,7 @@ import pytest
 
 import plugin_utils
 from plugin_utils import vendoring
+from tests.vendoring import stand_in
 
 
 def test_file_stands_alone(tmp_path: Path) -> None:
@@ -117,3 +118,23 @@ def test_download_of_the_guide_is_current() -> None:
     assert vendoring.check(download.read_text(encoding="utf-8")).good, (
         f"run: plugin-utils vendor {download.relative_to(Path.cwd())}"
     )
+
+
+def test_stand_in_takes_the_place_of_the_package(tmp_path: Path) -> None:
+    """What the second run of the suite imports is the copy, under every name it looks for."""
+    stand_in.make(tmp_path)
+    code = (
+        "import plugin_utils, plugin_utils._gate, plugin_utils._slot\n"
+        "assert plugin_utils._gate is plugin_utils._slot is plugin_utils\n"
+        "from plugin_utils.testing import run_together\n"
+        "print(plugin_utils.__file__)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(tmp_path)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert run.stdout.strip() == str(tmp_path / "plugin_utils" / "__init__.py")
