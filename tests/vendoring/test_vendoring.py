@@ -132,7 +132,7 @@ def test_stand_in_takes_the_place_of_the_package(tmp_path: Path) -> None:
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,  # which comes first on the path of `-c`
         check=True,
         capture_output=True,
         text=True,
