@@ -28,10 +28,10 @@ def prepare() -> None:
     config.parse(["-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider"])
 
     def compare(operator: str, left: object, right: object) -> str | None:
-        explanations = config.hook.pytest_assertrepr_compare(
+        explanations: list[list[str]] = config.hook.pytest_assertrepr_compare(
             config=config, op=operator, left=left, right=right
         )
-        lines = next(filter(None, explanations), None)
-        return lines and "\n~".join(line.replace("\n", "\\n") for line in lines).replace("%", "%%")
+        lines = next(filter(None, explanations), None) or [""]
+        return "\n~".join(line.replace("\n", "\\n") for line in lines).replace("%", "%%") or None
 
     util._reprcompare = compare

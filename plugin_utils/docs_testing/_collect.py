@@ -1,10 +1,12 @@
 """Collect the blocks of pages as pytest items, and sum up what became of them."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from _pytest._code.code import TerminalRepr
 from pymdownx.snippets import SnippetMissingError
 from pytest_codeblocks.plugin import MarkdownFile
 
@@ -17,7 +19,7 @@ from plugin_utils.docs_testing._runner import Options, Runner
 __all__ = ("Pages",)
 
 
-class BlockFailed(Exception):
+class BlockFailedError(Exception):
     """A block is not as its page says; the message is the whole report."""
 
 
@@ -52,7 +54,7 @@ class Pages:
         """Read pages in the place of pytest-codeblocks."""
         nodes = yield
         return [
-            PageFile.from_parent(parent, path=file_path, pages=self)
+            _node(PageFile, parent, pages=self, path=file_path)
             if type(node) is MarkdownFile
             else node
             for node in nodes
@@ -111,12 +113,22 @@ def _options(config: pytest.Config) -> Options:
     )
 
 
+_Node = TypeVar("_Node", bound=pytest.Collector | pytest.Item)
+
+
+def _node(kind: type[_Node], parent: pytest.Collector, **values: Any) -> _Node:
+    """Make a node as pytest wants it made, and give it the values that its class declares."""
+    names = {"name", "path"} & values.keys()
+    make: Callable[..., _Node] = attrgetter("from_parent")(kind)  # half annotated
+    node = make(parent, **{name: values.pop(name) for name in names})
+    vars(node).update(values)
+    return node
+
+
 class PageFile(pytest.File):
     """A page; collects its blocks as its site shows them."""
 
-    def __init__(self, *, pages: Pages, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.pages = pages
+    pages: Pages
 
     def collect(self) -> Iterator[pytest.Item]:
         """Make an item of each block, and one of each line that is a fence to readers only."""
@@ -132,11 +144,22 @@ class PageFile(pytest.File):
         for block, marks in found:
             self.pages.collected += block.fences
             self.pages.left_out += [block.place] * (block.fences if marks.not_run else 0)
-            yield BlockItem.from_parent(
-                self, name=_name(block.place, self.path), block=block, marks=marks, site=site
-            )
+            yield self._item(block, marks, site)
         for place in page.stray_fences():
-            yield StrayFence.from_parent(self, name=_name(place, self.path), place=place)
+            yield _node(StrayFence, self, name=_name(place, self.path), place=place)
+
+    def _item(self, block: Block, marks: Plan, site: Site) -> pytest.Item:
+        name = _name(block.place, self.path)
+        item = _node(
+            BlockItem, self, name=name, block=block, marks=marks, site=site, pages=self.pages
+        )
+        for mark, args, options in marks.others:
+            try:
+                item.add_marker(getattr(pytest.mark, mark)(*args, **options))
+            except pytest.fail.Exception as error:  # there is no such mark
+                message = f"{block.place}: {error}"
+                raise self.CollectError(message) from error
+        return item
 
 
 def _plan(block: Block) -> Plan:
@@ -151,39 +174,40 @@ def _name(place: Place, page: Path) -> str:
     return f"line {place.line}" if place.file == str(page) else f"{place}"
 
 
-class BlockItem(pytest.Item):
+class _Line(pytest.Item):
+    """What is tested at one place of a page."""
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        """Show the block's own report: the traceback of the runner says nothing."""
+        if isinstance(excinfo.value, BlockFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class BlockItem(_Line):
     """A block; runs in a process of its own."""
 
-    def __init__(self, *, block: Block, marks: Plan, site: Site, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.block, self.marks, self.site = block, marks, site
-        for name, args, options in marks.others:
-            try:
-                self.add_marker(getattr(pytest.mark, name)(*args, **options))
-            except pytest.fail.Exception as error:  # no such mark
-                raise pytest.Collector.CollectError(f"{block.place}: {error}") from error
+    block: Block
+    marks: Plan
+    site: Site
+    pages: Pages
 
     def runtest(self) -> None:
-        """Run the block and report what became of it."""
+        """Run the block and tell pytest what became of it."""
         if self.marks.never:
             pytest.skip(str(self.marks.not_run))
-        pages = self.getparent(PageFile).pages
-        report = pages.runner.run(self.block, self.marks, self.site.config_file)
+        report = self.pages.runner.run(self.block, self.marks, self.site.config_file)
         self.add_report_section("call", "stdout", report.stdout)
         self.add_report_section("call", "stderr", report.stderr)
         if report.verdict == "skipped":
             pytest.skip(report.text)
-        pages.run += self.block.fences
+        self.pages.run += self.block.fences
         if report.verdict == "xfailed":
             pytest.xfail(report.text)
         if report.verdict == "failed":
-            raise BlockFailed(report.text)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> str:
-        """Show the block's own report; the traceback of the runner says nothing."""
-        if isinstance(excinfo.value, BlockFailed):
-            return str(excinfo.value)
-        return str(super().repr_failure(excinfo))
+            raise BlockFailedError(report.text)
 
     def reportinfo(self) -> tuple[str, int, str]:
         """Say where the block stands."""
@@ -191,23 +215,19 @@ class BlockItem(pytest.Item):
         return place.file, place.line - 1, f"{place} ({self.block.language})"
 
 
-class StrayFence(pytest.Item):
+class StrayFence(_Line):
     """A line that looks like a fence, but shows no block; it always fails."""
 
-    def __init__(self, *, place: Place, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.place = place
+    place: Place
 
     def runtest(self) -> None:
         """Fail."""
         message = (
-            f"{self.place}: MkDocs does not read this line as a fence, so what should be a block is "
-            "text: the fence is never closed, it has an option that is not known, or it is inside "
-            "another construct. Mend the fence."
+            f"{self.place}: MkDocs does not read this line as a fence, so what should be a block "
+            "is text: the fence is never closed, has an option that is not known, or stands where "
+            "no fence can. Mend the fence."
         )
-        raise BlockFailed(message)
-
-    repr_failure = BlockItem.repr_failure
+        raise BlockFailedError(message)
 
     def reportinfo(self) -> tuple[str, int, str]:
         """Say where the line stands."""

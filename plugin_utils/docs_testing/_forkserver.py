@@ -13,9 +13,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 __all__ = ("ForkServer", "Spawner", "Starter", "serve", "starter")
 
@@ -100,21 +100,22 @@ def serve(channel: int) -> None:
 
     _asserts.prepare()
     gc.freeze()  # what is here now is everybody's: no child has to look through it
-    with socket.socket(fileno=channel) as jobs, jobs.makefile("rw", encoding="utf-8") as lines:
-        job = _next_job(lines)
+    with socket.socket(fileno=channel) as jobs, jobs.makefile(encoding="utf-8") as lines:
+        job = _next_job(jobs, lines)
     if job:
         _run.main(job)
 
 
-def _next_job(lines: IO[str]) -> str | None:
+def _next_job(jobs: socket.socket, lines: Iterable[str]) -> str | None:
     """Return, in a new process, the job to run; or None, in the server, when no more will come."""
-    for line in iter(lines.readline, ""):
-        pid = os.fork()
-        if not pid:
-            os.setsid()
-            return line.removesuffix("\n")
-        print(pid, file=lines, flush=True)
-        print(_wait(pid), file=lines, flush=True)
+    with contextlib.suppress(BrokenPipeError):  # pytest is interrupted
+        for line in lines:
+            pid = os.fork()
+            if not pid:
+                os.setsid()
+                return line.removesuffix("\n")
+            jobs.sendall(f"{pid}\n".encode())
+            jobs.sendall(f"{_wait(pid)}\n".encode())
     return None
 
 

@@ -36,9 +36,9 @@ class Call(NamedTuple):
 
     def text(self) -> str:
         """Return the one string that the mark must be given."""
-        match self.args:
-            case (ast.Constant(value=str(text)),) if text.strip():
-                return text
+        value = self.args[0] if len(self.args) == 1 else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
+            return value.value
         message = f"{self.name} takes one non-empty string, as in {self.name}('...')"
         raise ValueError(message)
 
@@ -77,11 +77,9 @@ def parse(source: str) -> Call:
         raise ValueError(message) from None
     call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
     options = {keyword.arg: keyword.value for keyword in call.keywords}
-    match call.func:
-        case ast.Attribute(value=ast.Attribute(value=ast.Name("pytest"), attr="mark"), attr=name):
-            return Call(
-                name, tuple(call.args), {key: value for key, value in options.items() if key}
-            )
+    prefix, _, name = ast.unparse(call.func).rpartition(".")
+    if prefix == "pytest.mark":
+        return Call(name, tuple(call.args), {key: value for key, value in options.items() if key})
     message = f"{source!r} is not a mark; write pytest.mark.NAME(...)"
     raise ValueError(message)
 
@@ -104,7 +102,11 @@ def plan(marks: Iterable[str], importorskip: str | None) -> Plan:
         elif call.name in USELESS:
             message = f"{call.name} has no effect on a block of a page; remove it"
             raise ValueError(message)
-        elif call.name != "xfail":
+        elif call.name == "xfail":
+            if "run" in call.options:
+                message = "a block that must not run is not_run('reason'), not xfail(run=False)"
+                raise ValueError(message)
+        else:
             values = {name: _literal(node) for name, node in call.options.items()}
             result.others.append((call.name, tuple(map(_literal, call.args)), values))
     if importorskip:

@@ -13,11 +13,13 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 from plugin_utils.docs_testing import _languages
-from plugin_utils.docs_testing._block import Job, Report
+from plugin_utils.docs_testing._block import BlockError, Job, Report
 from plugin_utils.docs_testing._judge import judge, skip_reason
 
 __all__ = ("main",)
@@ -27,10 +29,12 @@ def main(file: str) -> None:
     """Run the block of a job file; call it last in a process that is used for nothing else."""
     job = Job.load(file)
     _enter(job)
-    reason = skip_reason(job.block)
+    try:
+        reason = skip_reason(job.block)
+    except BlockError as error:
+        return _report(job, Report("failed", str(error)))
     if reason is not None:
-        _report(job, Report("skipped", reason))
-        return
+        return _report(job, Report("skipped", reason))
     names = _become_main(job)
     failures = _watch()
     # The first function to be registered is the last to be called: whatever the block registers,
@@ -48,13 +52,12 @@ def main(file: str) -> None:
 def _enter(job: Job) -> None:
     """Take on the job's folders, outputs and time limit."""
     folder = Path(job.folder)
-    for number, name in enumerate((os.devnull, folder / "stdout", folder / "stderr")):
-        flags = os.O_RDWR if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        opened = os.open(name, flags, 0o600)
+    for number, file in enumerate((os.devnull, str(folder / "stdout"), str(folder / "stderr"))):
+        opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, number)
         os.close(opened)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):  # what a reader's terminal does
+        cast("TextIOWrapper", stream).reconfigure(line_buffering=True)
     faulthandler.enable(file=2)
     faulthandler.dump_traceback_later(job.limit, exit=True, file=2)
     os.environ.clear()
@@ -88,7 +91,8 @@ def _watch() -> list[BaseException]:
             failures.append(lost.exc_value)
 
     def unraisable(lost: "sys.UnraisableHookArgs") -> None:
-        failures.append(lost.exc_value or lost.exc_type())
+        if lost.exc_value is not None:
+            failures.append(lost.exc_value)
 
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
@@ -102,7 +106,11 @@ def _finish(job: Job, names: dict[str, object], failures: list[BaseException], p
         sys.stdout.flush()
     os.chdir(job.base)
     printed = Path(job.folder, "stdout").read_text("utf-8", "replace")
-    _report(job, judge(job.block, failures, printed, names))
+    try:
+        report = judge(job.block, failures, printed, names)
+    except BlockError as error:
+        report = Report("failed", str(error))
+    _report(job, report)
     # Nothing of the block is left to run. Taking the interpreter apart would copy the memory that
     # is shared with the server, which takes three times as long as all the rest.
     os._exit(0)

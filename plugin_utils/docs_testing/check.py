@@ -24,21 +24,7 @@ __all__ = ("Result", "check", "copied")
 API = frozenset({"doc-heading", "doc-signature", "mkdocstrings-source"})
 LINE_NUMBERS = frozenset({"linenos", "linenodiv"})
 VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    ]
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "wbr"}
 )
 ANNOTATION = re.compile(
     r"[ \t]*(?:#|//|--|;|<!--)[ \t]*\(\d+\)!(?:[ \t]*-->)?[ \t]*$", re.MULTILINE
@@ -79,9 +65,9 @@ def check(config: Path, built: Path) -> Result:
         if not (built / name).is_file():
             result.problems.append(f"{Place(str(page.path), 1)}: not built: no {built / name}")
     for file in sorted(built.rglob("*.html")):
-        page = pages.get(file.relative_to(built).as_posix())
-        if page:
-            _check_page(page, _shown(file), result)
+        name = file.relative_to(built).as_posix()
+        if name in pages:
+            _check_page(pages[name], _shown(file), result)
         else:  # made by a plugin: an archive, a tag page, a print page
             _check_other(file, _shown(file), everywhere, result)
     return result
@@ -152,9 +138,9 @@ def _first_line(text: str) -> str:
 
 def _locate(page: Page, first: str) -> tuple[Place, str]:
     """Find the line of the page that an untested block begins at, and say what it is there."""
-    inside = {line for fence in page.fences for line in range(fence.start, fence.end)}
-    for number, line in enumerate(page.lines):
-        if number not in inside and unescape(line).strip().endswith(first):
+    for number in page.outside():
+        line = page.lines[number]
+        if unescape(line).strip().endswith(first):
             above = page.lines[number - 1] if number else ""
             raw = "<pre" in line or "<pre" in above
             return page.places[number], "a raw <pre>" if raw else "an indented code block"
