@@ -25,7 +25,8 @@ def explain(module: ast.Module, file: str) -> None:
 def prepare() -> None:
     """Set up pytest's comparisons; a forkserver does it once for all blocks."""
     config = get_config()
-    config.parse(["-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider"])
+    # It reads no file, and leaves imports and the standard streams alone.
+    config.parse(["-c", os.devnull, "--assert=plain", "--capture=no", "-p", "no:cacheprovider"])
 
     def compare(operator: str, left: object, right: object) -> str | None:
         explanations: list[list[str]] = config.hook.pytest_assertrepr_compare(

@@ -1,6 +1,6 @@
 """Collect the blocks of pages as pytest items, and sum up what became of them."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,9 +43,20 @@ class Pages:
         root = self._config.rootpath
         named: str = self._config.getini("docs_config")
         file = root / named if named else Site.find(page, root)
+        if not file.is_file():
+            message = f"docs_config names {named!r}, but there is no file {file}"
+            raise FileNotFoundError(message)
         if file not in self._sites:
             self._sites[file] = Site(file)
         return self._sites[file]
+
+    def count(self, items: Sequence["BlockItem"]) -> None:
+        """Count a page and its blocks."""
+        self.pages += 1
+        for item in items:
+            self.collected += item.block.fences
+            if item.marks.not_run:
+                self.left_out += [item.block.place] * item.block.fences
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -88,7 +99,8 @@ class Pages:
         terminalreporter.write_line(line)
         if len(self.left_out) > self._limit:
             places = ", ".join(map(str, self.left_out))
-            message = f"docs: a mark may leave out {self._limit} blocks at most, not {places}"
+            count = f"{self._limit} block{'s'[self._limit == 1 :]}"
+            message = f"docs: marks may leave out {count} at most, not {places}"
             terminalreporter.write_line(message, red=True)
 
     def pytest_unconfigure(self) -> None:
@@ -137,36 +149,26 @@ class PageFile(pytest.File):
             if not site.publishes(self.path):
                 return
             page = site.read(self.path)
-            found = [(block, _plan(block)) for block in blocks(page)]
+            items = [self._item(block, site) for block in blocks(page)]
         except (PageError, FileNotFoundError, SnippetMissingError) as error:
             raise self.CollectError(str(error)) from error
-        self.pages.pages += 1
-        for block, marks in found:
-            self.pages.collected += block.fences
-            self.pages.left_out += [block.place] * (block.fences if marks.not_run else 0)
-            yield self._item(block, marks, site)
+        self.pages.count(items)
+        yield from items
         for place in page.stray_fences():
             yield _node(StrayFence, self, name=_name(place, self.path), place=place)
 
-    def _item(self, block: Block, marks: Plan, site: Site) -> pytest.Item:
+    def _item(self, block: Block, site: Site) -> "BlockItem":
         name = _name(block.place, self.path)
-        item = _node(
-            BlockItem, self, name=name, block=block, marks=marks, site=site, pages=self.pages
-        )
-        for mark, args, options in marks.others:
-            try:
+        try:
+            marks = plan(block.marks, block.importorskip)
+            item = _node(
+                BlockItem, self, name=name, block=block, marks=marks, site=site, pages=self.pages
+            )
+            for mark, args, options in marks.others:
                 item.add_marker(getattr(pytest.mark, mark)(*args, **options))
-            except pytest.fail.Exception as error:  # there is no such mark
-                message = f"{block.place}: {error}"
-                raise self.CollectError(message) from error
+        except (ValueError, pytest.fail.Exception) as error:  # the latter: there is no such mark
+            raise PageError(block.place, str(error)) from error
         return item
-
-
-def _plan(block: Block) -> Plan:
-    try:
-        return plan(block.marks, block.importorskip)
-    except ValueError as error:
-        raise PageError(block.place, str(error)) from error
 
 
 def _name(place: Place, page: Path) -> str:

@@ -21,8 +21,8 @@ def check_data(language: str, code: str, places: Sequence[Place]) -> None:
         DATA[language](code)
     except (ValueError, yaml.YAMLError, configparser.Error) as error:
         said = re.search(r"line\s+(\d+)", str(error))
-        number = int(said[1]) if said else 1
-        place = places[min(max(number, 1), len(places)) - 1] if places else Place("", 0)
+        number = int(said[1]) if said else 1  # a parser may say "line 0"
+        place = places[min(max(number, 1), len(places)) - 1]
         raise BlockError(place, f"not {language}: {error}") from error
 
 

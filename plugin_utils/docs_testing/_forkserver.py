@@ -65,7 +65,20 @@ class ForkServer:
 
     def run(self, job: Path, limit: float) -> int:
         """Run the job; return its exit status, negative for a signal."""
-        self._channel.sendall(f"{job}\n".encode())
+        try:
+            self._channel.sendall(f"{job}\n".encode())
+            return self._wait_for_job(limit)
+        except (ConnectionError, EOFError) as error:
+            status = self._server.wait()
+            message = f"the server of the blocks ended by itself, with status {status}"
+            raise RuntimeError(message) from error
+
+    def close(self) -> None:
+        """Let the server end; it does when its channel closes."""
+        self._channel.close()
+        self._server.wait()
+
+    def _wait_for_job(self, limit: float) -> int:
         pid = self._answer(self.START)
         try:
             return self._answer(limit + GRACE)
@@ -76,19 +89,12 @@ class ForkServer:
             _kill_group(pid)
             raise
 
-    def close(self) -> None:
-        """Let the server end; it does when its channel closes."""
-        self._channel.close()
-        self._server.wait()
-
     def _answer(self, timeout: float) -> int:
         self._channel.settimeout(timeout)
         while b"\n" not in self._received:
             data = self._channel.recv(64)
             if not data:
-                status = self._server.wait()
-                message = f"the server of the blocks ended by itself, with status {status}"
-                raise RuntimeError(message)
+                raise EOFError
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
         return int(line)
@@ -111,8 +117,9 @@ def _next_job(jobs: socket.socket, lines: Iterable[str]) -> str | None:
     with contextlib.suppress(BrokenPipeError):  # pytest is interrupted
         for line in lines:
             pid = os.fork()
+            with contextlib.suppress(OSError):  # both set it: neither knows who comes first
+                os.setpgid(pid, pid)
             if not pid:
-                os.setsid()
                 return line.removesuffix("\n")
             jobs.sendall(f"{pid}\n".encode())
             jobs.sendall(f"{_wait(pid)}\n".encode())
@@ -145,11 +152,9 @@ class Spawner:
         with subprocess.Popen(command, env=self._environ, stdin=quiet, stdout=quiet) as process:
             try:
                 return process.wait(limit + GRACE)
-            except BaseException as error:
+            except subprocess.TimeoutExpired:
                 process.kill()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    return process.wait()
-                raise
+                return process.wait()
 
     def close(self) -> None:
         """Do nothing: no process outlives its job."""

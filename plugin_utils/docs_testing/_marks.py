@@ -23,7 +23,7 @@ __all__ = ("KINDS", "NOT_RUN", "OWN_MARKS", "Call", "Plan", "Wrong", "parse", "p
 
 KINDS = ("races", "hangs", "leaks")
 NOT_RUN = frozenset({"not_run", "skip", "skipif"})
-OWN_MARKS = NOT_RUN | {"goes_wrong", "runs_as", "xfail"}
+OWN_MARKS = frozenset({"goes_wrong", "not_run", "runs_as"})
 USELESS = frozenset({"filterwarnings", "parametrize", "usefixtures"})
 
 
@@ -61,7 +61,7 @@ class Plan:
     runs_as: str | None = None
     wrong: Wrong | None = None
     others: list[tuple[str, tuple[object, ...], dict[str, object]]] = field(default_factory=list)
-    """Marks for pytest itself: for `-m`, or for another plugin."""
+    """Marks to put on the item, for `-m` and for other plugins: name, arguments, options."""
 
 
 def parse(source: str) -> Call:
@@ -92,6 +92,8 @@ def plan(marks: Iterable[str], importorskip: str | None) -> Plan:
     """
     result = Plan()
     for call in map(parse, marks):
+        if call.name in OWN_MARKS:
+            result.others.append((call.name, (), {}))
         if call.name in NOT_RUN:
             result.never |= call.name == "not_run"
             result.not_run = call.text() if call.name == "not_run" else _reason(call)

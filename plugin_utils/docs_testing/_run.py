@@ -9,6 +9,7 @@ import builtins
 import faulthandler
 import json
 import os
+import signal
 import sys
 import threading
 from contextlib import suppress
@@ -58,19 +59,30 @@ def _enter(job: Job) -> None:
         os.close(opened)
     for stream in (sys.stdout, sys.stderr):  # what a reader's terminal does
         cast("TextIOWrapper", stream).reconfigure(line_buffering=True)
-    faulthandler.enable(file=2)
-    faulthandler.dump_traceback_later(job.limit, exit=True, file=2)
+    _arm(job.limit)
     os.environ.clear()
     os.environ.update(job.environ)
-    root = str(Path(job.config).parent)
-    if root not in sys.path:
-        sys.path.insert(1, root)
-    os.chdir(root if job.in_root else folder / "work")
+    path = job.environ["PYTHONPATH"].split(os.pathsep)
+    sys.path[1:1] = [entry for entry in path if entry not in sys.path]
+    os.chdir(job.base)  # so that a place in a message is shown as seen from there
+
+
+def _arm(limit: float) -> None:
+    """Have the process end itself after so many seconds, with the stack of each thread.
+
+    A timer does it: the watchdog of `faulthandler` is a thread, and a process that the block forks
+    would wait for that thread, which it does not have, when it ends. Where there is no timer, pytest
+    ends the process a little later, without the stacks.
+    """
+    faulthandler.enable(file=2)
+    if hasattr(signal, "setitimer"):
+        faulthandler.register(signal.SIGALRM, file=2, chain=True)
+        signal.setitimer(signal.ITIMER_REAL, limit)
 
 
 def _become_main(job: Job) -> dict[str, object]:
     """Make this process one that was started to run the block."""
-    above = max(job.block.lines[0].line - 1, 0) if job.block.lines else 0
+    above = job.block.lines[0].line - 1
     # A spawned process imports this file, so it has to be Python; its lines are those of the page.
     copy = Path(job.folder, f"{Path(job.block.page).stem}.py")
     copy.write_text("\n" * above + job.block.code, "utf-8")
@@ -79,6 +91,7 @@ def _become_main(job: Job) -> dict[str, object]:
     vars(module)["__builtins__"] = builtins
     sys.modules["__main__"] = module
     sys.argv = [str(copy)]
+    os.chdir(Path(job.config).parent if job.in_root else Path(job.folder, "work"))
     return vars(module)
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -46,10 +47,12 @@ class Bench:
         """Write the page and return the report of each of its blocks."""
         file = self.folder / "docs/page.md"
         file.write_text(page, "utf-8")
-        return [
-            self.runner.run(block, plan(block.marks, block.importorskip), self.site.config_file)
-            for block in blocks(self.site.read(file))
-        ]
+        config = self.site.config_file
+        with chdir(self.folder):  # places are shown as seen from here
+            return [
+                self.runner.run(block, plan(block.marks, block.importorskip), config)
+                for block in blocks(self.site.read(file))
+            ]
 
     def only(self, page: str) -> Report:
         """Return the report of the page's one block."""
@@ -93,7 +96,9 @@ def run(site: Path, *arguments: str, environ: Mapping[str, str] | None = None) -
 def _pages(report: Path) -> Mapping[str, list[Item]]:
     pages: defaultdict[str, list[Item]] = defaultdict(list)
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it a moment ago
-        named = case.get("classname") or case.get("name") or ""  # a page that is no page has no items
+        named = (
+            case.get("classname") or case.get("name") or ""
+        )  # a page that is no page has no items
         page = named.removesuffix(".md").rpartition(".")[2]
         outcome, text = "passed", ""
         for told in case:
