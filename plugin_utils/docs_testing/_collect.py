@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 from _pytest._code.code import TerminalRepr
+from mkdocs.exceptions import ConfigurationError
 from pymdownx.snippets import SnippetMissingError
 from pytest_codeblocks.plugin import MarkdownFile
 
@@ -150,7 +151,12 @@ class PageFile(pytest.File):
                 return
             page = site.read(self.path)
             items = [self._item(block, site) for block in blocks(page)]
-        except (PageError, FileNotFoundError, SnippetMissingError) as error:
+        except (
+            ConfigurationError,
+            FileNotFoundError,
+            PageError,
+            SnippetMissingError,
+        ) as error:
             raise self.CollectError(str(error)) from error
         self.pages.count(items)
         yield from items

@@ -13,9 +13,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TextIO
 
 __all__ = ("ForkServer", "Spawner", "Starter", "serve", "starter")
 
@@ -108,22 +108,26 @@ def serve(channel: int) -> None:
     gc.freeze()  # what is here now is everybody's: no child has to look through it
     with socket.socket(fileno=channel) as jobs, jobs.makefile(encoding="utf-8") as lines:
         job = _next_job(jobs, lines)
-    if job:
-        _run.main(job)
+    return _run.main(job) if job else None
 
 
-def _next_job(jobs: socket.socket, lines: Iterable[str]) -> str | None:
-    """Return, in a new process, the job to run; or None, in the server, when no more will come."""
-    with contextlib.suppress(BrokenPipeError):  # pytest is interrupted
-        for line in lines:
-            pid = os.fork()
-            with contextlib.suppress(OSError):  # both set it: neither knows who comes first
-                os.setpgid(pid, pid)
-            if not pid:
-                return line.removesuffix("\n")
+def _next_job(jobs: socket.socket, lines: TextIO) -> str:
+    """Return, in a new process, the job to run; or nothing, in the server, when no more come."""
+    job, pid = "", -1
+    while pid and (job := lines.readline().removesuffix("\n")):
+        pid = os.fork()
+        with contextlib.suppress(OSError):  # both set it: neither knows who comes first
+            os.setpgid(pid, pid)
+        _follow(jobs, pid)
+    return job
+
+
+def _follow(jobs: socket.socket, pid: int) -> None:
+    """Tell pytest, from the server, who the new process is and how it ended."""
+    with contextlib.suppress(BrokenPipeError):  # pytest was interrupted
+        if pid:
             jobs.sendall(f"{pid}\n".encode())
             jobs.sendall(f"{_wait(pid)}\n".encode())
-    return None
 
 
 def _wait(pid: int) -> int:

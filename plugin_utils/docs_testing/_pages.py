@@ -150,7 +150,8 @@ def _expand(md: Markdown, lines: list[str], path: Path, above: int) -> Page:
     reader = md.preprocessors["fenced_code_block"]
     if isinstance(reader, SuperFencesBlockPreprocessor):
         _record(cast("FenceStep", reader), fences)
-    for step in md.preprocessors:
+    steps = list(md.preprocessors)
+    for step in steps[: steps.index(reader) + 1]:
         run = step.run  # now, while its type is known: the classes below are not annotated
         if isinstance(step, SnippetPreprocessor):
             lines = trace.tag_page(lines, cast("IncludeStep", step))
@@ -159,8 +160,6 @@ def _expand(md: Markdown, lines: list[str], path: Path, above: int) -> Page:
         if isinstance(step, FencedBlockPreprocessor):
             fences.extend(_plain_fences(step, lines))
         lines = run(lines)
-        if step is reader:
-            break
     return Page(path, trace.lines, trace.places, fences)
 
 

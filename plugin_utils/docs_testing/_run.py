@@ -14,6 +14,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
@@ -40,7 +41,9 @@ def main(file: str) -> None:
     failures = _watch()
     # The first function to be registered is the last to be called: whatever the block registers,
     # and the interpreter's own wait for threads, comes before it.
-    atexit.register(_finish, job, names, failures, os.getpid())
+    atexit.register(_finish, job, names, failures)
+    with suppress(AttributeError):  # a process that the block forks, where there is fork, has none
+        os.register_at_fork(after_in_child=partial(atexit.unregister, _finish))
     try:
         _languages.run(job, names)
     except SystemExit as error:
@@ -71,8 +74,8 @@ def _arm(limit: float) -> None:
     """Have the process end itself after so many seconds, with the stack of each thread.
 
     A timer does it: the watchdog of `faulthandler` is a thread, and a process that the block forks
-    would wait for that thread, which it does not have, when it ends. Where there is no timer, pytest
-    ends the process a little later, without the stacks.
+    would wait for that thread, which it does not have, when it ends. Where there is no timer,
+    pytest ends the process a little later, without the stacks.
     """
     faulthandler.enable(file=2)
     if hasattr(signal, "setitimer"):
@@ -100,21 +103,18 @@ def _watch() -> list[BaseException]:
     failures: list[BaseException] = []
 
     def in_thread(lost: threading.ExceptHookArgs) -> None:
-        if lost.exc_value is not None and not isinstance(lost.exc_value, SystemExit):
+        if not isinstance(lost.exc_value, SystemExit | None):
             failures.append(lost.exc_value)
 
     def unraisable(lost: "sys.UnraisableHookArgs") -> None:
-        if lost.exc_value is not None:
-            failures.append(lost.exc_value)
+        failures.extend(error for error in [lost.exc_value] if error is not None)
 
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
     return failures
 
 
-def _finish(job: Job, names: dict[str, object], failures: list[BaseException], pid: int) -> None:
-    if os.getpid() != pid:  # a process that the block forked ends here too
-        return
+def _finish(job: Job, names: dict[str, object], failures: list[BaseException]) -> None:
     with suppress(ValueError):  # the block may have closed it
         sys.stdout.flush()
     os.chdir(job.base)

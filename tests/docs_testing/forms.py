@@ -28,7 +28,9 @@ markdown_extensions:
   - pymdownx.snippets: {base_path: [.], check_paths: true}
   - pymdownx.superfences:
       custom_fences:
-        - {name: mermaid, class: mermaid, format: !!python/name:pymdownx.superfences.fence_code_format }
+        - name: mermaid
+          class: mermaid
+          format: !!python/name:pymdownx.superfences.fence_code_format
   - plugin_utils.docs_testing.markdown
 """
 

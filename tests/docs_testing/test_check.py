@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from mkdocs.commands.build import build
-from mkdocs.config import load_config
+from mkdocs.config import (
+    load_config,  # pyright: ignore[reportUnknownVariableType] - half annotated
+)
 
 from plugin_utils.docs_testing.__main__ import main
 from plugin_utils.docs_testing._block import Place
@@ -73,7 +75,8 @@ API = """\
 <div class="highlight"><pre><code>{}</code></pre></div>
 <details class="mkdocstrings-source"><summary>s</summary>
 <table class="highlighttable"><tr><td class="linenos"><div class="linenodiv"><pre>1</pre></div></td>
-<td class="code"><div class="highlight"><pre><code>def f(x): ...</code></pre></div></td></tr></table>
+<td class="code"><div class="highlight"><pre><code>def f(x): ...</code></pre></div></td></tr>
+</table>
 </details></div></div>
 """
 

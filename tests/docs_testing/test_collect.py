@@ -74,6 +74,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "docs/never.md": MARKED.format("not_run('needs a cluster')") + output,
         "docs/perhaps.md": MARKED.format("skipif(False, reason='')").replace("raise", "0 and"),
         "docs/slow.md": MARKED.format("slow"),
+        "docs/here.md": MARKED.format("skipif(True, reason='not here')"),
         "docs/build/ignored.md": BLOCK.format(1),
     }
     site = sites.write(tmp_path_factory.mktemp("marked"), pages, ini=STRICT)
@@ -92,7 +93,8 @@ def test_what_marks_leave_out_is_counted(marked: Run) -> None:
     """A block that a mark may leave out counts as not run, though it may have run here."""
     assert marked.pages["never"][0][1:] == ("skipped", "needs a cluster")
     assert marked.pages["perhaps"][0].outcome == "passed"
-    assert "docs: 3 pages, 4 blocks collected, 2 run, 3 not run\n" in marked.printed
+    assert marked.pages["here"][0][1:] == ("skipped", "not here")
+    assert "docs: 4 pages, 5 blocks collected, 2 run, 4 not run\n" in marked.printed
 
 
 def test_what_pytest_is_told_to_ignore_is_ignored(marked: Run) -> None:
@@ -120,20 +122,24 @@ def test_too_many_blocks_left_out_fail_the_run(tmp_path: Path) -> None:
 def test_the_options_reach_the_blocks(tmp_path: Path) -> None:
     """The site's file, the limit, variables and loaders come from pytest's configuration."""
     code = "import os, threading\nassert 'PLANT' not in os.environ\nthreading.Event().wait()"
-    pages = {
+    files = {
         "etc/site.yml": f"{PLAIN}docs_dir: ../docs\nmarkdown_extensions: [pymdownx.superfences]\n",
         "docs/page.md": f'# T\n\n```conf title="a.conf"\nx\n```\n\n```python\n{code}\n```\n',
+        "docs/broken.md": BLOCK.format(1),
+        "conftest.py": "def pytest_runtest_setup(item):\n    'broken' in item.nodeid and 1 / 0\n",
         "check.py": "def read(path):\n    assert path.read_text() == 'y\\n'\n",
     }
     ini = (
         "docs_config = etc/site.yml\ndocs_timeout = 0.5\ndocs_unset_env = PLANT\n"
         "docs_loaders =\n  *.conf = check:read\npythonpath = .\n"
     )
-    site = sites.write(tmp_path, pages, ini=ini)
+    site = sites.write(tmp_path, files, ini=ini)
     (site / "mkdocs.yml").unlink()
-    loaded, hung = sites.run(site, environ={"PLANT": "1"}).pages["page"]
+    pages = sites.run(site, environ={"PLANT": "1"}).pages
+    loaded, hung = pages["page"]
     assert "check.py:2: in read" in loaded.text
     assert "still running after 0.5 s" in hung.text
+    assert "ZeroDivisionError" in pages["broken"][0].text  # pytest's own troubles look as ever
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,8 @@ def test_the_options_reach_the_blocks(tmp_path: Path) -> None:
 )
 def test_a_wrong_option_is_refused(ini: str, message: str, tmp_path: Path) -> None:
     """What pytest's configuration has wrong is said before a block runs."""
-    run = sites.run(sites.write(tmp_path, {"docs/page.md": BLOCK.format(1)}, ini=ini))
+    pages = {"docs/page.md": BLOCK.format(1), "docs/build/page.md": BLOCK.format(1)}
+    run = sites.run(sites.write(tmp_path, pages, ini=ini))
     assert run.status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED)
     assert message in run.printed
 
@@ -190,7 +197,7 @@ def test_lines_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
     site = sites.write(tmp_path, {"docs/page.md": f"a\n\n{BLOCK}"}, config=config)
     (site / "cut.py").write_text(dedent(cut), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(site)
+        patch.setattr(sys, "path", [str(site), *sys.path])
         page = Site(site / "mkdocs.yml").read(site / "docs/page.md")
     (fence,) = page.fences
     assert page.places[fence.start] == Place(str(site / "docs/page.md"), 5)
@@ -212,3 +219,24 @@ def test_an_escaped_include_is_shown(tmp_path: Path) -> None:
     site = sites.write(tmp_path, {"docs/page.md": text, "part.txt": "a\nb\n"}, config=config)
     (fence,) = Site(site / "mkdocs.yml").read(site / "docs/page.md").fences
     assert fence.source == '--8<-- "part.txt"'
+
+
+def test_a_fence_that_its_format_refuses_is_no_block(tmp_path: Path) -> None:
+    """A site's own kind of fence may refuse a block; the build then shows it as text."""
+    config = f"""{PLAIN}
+markdown_extensions:
+  - pymdownx.superfences:
+      custom_fences:
+        - name: odd
+          class: odd
+          format: !!python/name:tests.docs_testing.test_collect.refuse
+"""
+    site = sites.write(tmp_path, {"docs/page.md": "# T\n\n```odd\nx\n```\n"}, config=config)
+    page = Site(site / "mkdocs.yml").read(site / "docs/page.md")
+    assert page.fences == []
+    assert [place.line for place in page.stray_fences()] == [3, 5]
+
+
+def refuse(*_: object, **__: object) -> str:
+    """Refuse a block."""
+    raise ValueError

@@ -42,7 +42,8 @@ def test_a_failure_in_an_included_line_names_its_file(bench: Bench) -> None:
 def test_a_statement_with_included_lines_keeps_to_its_own_file(bench: Bench) -> None:
     """An included line inside a statement of the page counts as the line above it."""
     (bench.folder / "snippets/raises.py").write_text("\n\n\n\nraise KeyError('x')\n", "utf-8")
-    page = '# T\n\n```python\ndef work():\n    y = 1\n    --8<-- "snippets/raises.py:5:5"\n\nwork()\n```\n'
+    body = 'y = 1\n    --8<-- "snippets/raises.py:5:5"'
+    page = f"# T\n\n```python\ndef work():\n    {body}\n\nwork()\n```\n"
     report = bench.only(page)
 
     assert "docs/page.md:8: in <module>\n    work()\n" in report.text
@@ -51,7 +52,8 @@ def test_a_statement_with_included_lines_keeps_to_its_own_file(bench: Bench) -> 
 
 def test_a_decorated_function_keeps_its_lines(bench: Bench) -> None:
     """A statement starts at its first decorator."""
-    page = "# T\n\n```python\nfrom functools import cache\n\n@cache\ndef work():\n    assert 0\nwork()\n```\n"
+    code = "from functools import cache\n\n@cache\ndef work():\n    assert 0\nwork()"
+    page = f"# T\n\n```python\n{code}\n```\n"
     assert "docs/page.md:8: in work\n" in bench.only(page).text
 
 

@@ -1,5 +1,7 @@
 """What a reader sees of the marks."""
 
+from typing import Any
+
 import pytest
 from markdown import markdown
 
@@ -9,7 +11,10 @@ EXTENSION = "plugin_utils.docs_testing.markdown"
 def render(text: str, **options: str) -> str:
     """Render a page as a site does that lists the extension."""
     extensions = ["pymdownx.superfences", "pymdownx.highlight", "admonition", EXTENSION]
-    settings = {"pymdownx.highlight": {"use_pygments": False}, EXTENSION: options}
+    settings: dict[str, dict[str, Any]] = {
+        "pymdownx.highlight": {"use_pygments": False},
+        EXTENSION: options,
+    }
     return markdown(text, extensions=extensions, extension_configs=settings)
 
 

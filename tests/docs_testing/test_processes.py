@@ -5,7 +5,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,7 +30,7 @@ threading.Event().wait()
 
 
 @contextmanager
-def pipe_that_is_let_go(pipe: Path) -> Iterator[int]:
+def pipe_that_is_let_go(pipe: Path) -> Generator[int]:
     """Make a named pipe for a block to open; give its read end; afterwards nobody may hold it."""
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -111,3 +111,12 @@ def test_a_host_without_timers_leaves_the_limit_to_pytest() -> None:
         [sys.executable, "-c", code], capture_output=True, check=True, timeout=20
     )
     assert ended.stdout == b"armed\n"
+
+
+def test_a_block_that_ends_the_server_is_reported(tmp_path: Path) -> None:
+    """Whatever a block does to the process that started it, pytest is not left waiting."""
+    bench = Bench(tmp_path, Options(base=tmp_path, limit=20), {})
+    kill = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
+    with pytest.raises(RuntimeError, match="ended by itself, with status -9"):
+        bench.only(f"# T\n\n```python\n{kill}\n```\n")
+    bench.runner.close()
