@@ -13,10 +13,10 @@ Then `pytest --codeblocks docs README.md` collects the blocks, and
 `python -m plugin_utils.docs_testing check mkdocs.yml site/` compares them with the built site.
 The extra `docs` installs what this package needs; importing `plugin_utils` alone needs none of it.
 
-The parts: `_pages` reads a page as the build does, `_extract` hands its fences to pytest-codeblocks,
-`_marks` reads the marks, `_runner` and `_forkserver` start a process for a block, `_run` is what that
-process does, `plugin` ties them to pytest, `check` reads the built site, and `markdown` shows the
-marks to the reader.
+The parts: `_pages` reads a page as the build does, `_extract` hands its fences to
+pytest-codeblocks, `_marks` reads the marks, `_runner` and `_forkserver` start a process for a
+block, `_run` is what that process does, `plugin` and `_collect` tie them to pytest, `check` reads
+the built site, and `markdown` shows the marks to the reader.
 """
 
 __all__ = ()

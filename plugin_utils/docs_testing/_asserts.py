@@ -25,13 +25,14 @@ def explain(module: ast.Module, file: str) -> None:
 def prepare() -> None:
     """Set up pytest's comparisons; a forkserver does it once for all blocks."""
     config = get_config()
-    config.parse(["-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider"])
+    # It reads no file, and leaves imports and the standard streams alone.
+    config.parse(["-c", os.devnull, "--assert=plain", "--capture=no", "-p", "no:cacheprovider"])
 
     def compare(operator: str, left: object, right: object) -> str | None:
-        explanations = config.hook.pytest_assertrepr_compare(
+        explanations: list[list[str]] = config.hook.pytest_assertrepr_compare(
             config=config, op=operator, left=left, right=right
         )
-        lines = next(filter(None, explanations), None)
-        return lines and "\n~".join(line.replace("\n", "\\n") for line in lines).replace("%", "%%")
+        lines = next(filter(None, explanations), None) or [""]
+        return "\n~".join(line.replace("\n", "\\n") for line in lines).replace("%", "%%") or None
 
     util._reprcompare = compare

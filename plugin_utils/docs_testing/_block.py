@@ -53,7 +53,7 @@ class Block:
     title: str
     code: str
     lines: tuple[Place, ...]
-    """Where each line of `code` comes from; as many as `code` has lines."""
+    """Where each line of `code` comes from; as many as `code` has lines, and so at least one."""
     expected_output: str | None
     ignore_whitespace: bool
     importorskip: str | None

@@ -1,10 +1,13 @@
 """Collect the blocks of pages as pytest items, and sum up what became of them."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from _pytest._code.code import TerminalRepr
+from mkdocs.exceptions import ConfigurationError
 from pymdownx.snippets import SnippetMissingError
 from pytest_codeblocks.plugin import MarkdownFile
 
@@ -17,7 +20,7 @@ from plugin_utils.docs_testing._runner import Options, Runner
 __all__ = ("Pages",)
 
 
-class BlockFailed(Exception):
+class BlockFailedError(Exception):
     """A block is not as its page says; the message is the whole report."""
 
 
@@ -41,9 +44,20 @@ class Pages:
         root = self._config.rootpath
         named: str = self._config.getini("docs_config")
         file = root / named if named else Site.find(page, root)
+        if not file.is_file():
+            message = f"docs_config names {named!r}, but there is no file {file}"
+            raise FileNotFoundError(message)
         if file not in self._sites:
             self._sites[file] = Site(file)
         return self._sites[file]
+
+    def count(self, items: Sequence["BlockItem"]) -> None:
+        """Count a page and its blocks."""
+        self.pages += 1
+        for item in items:
+            self.collected += item.block.fences
+            if item.marks.not_run:
+                self.left_out += [item.block.place] * item.block.fences
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -52,7 +66,7 @@ class Pages:
         """Read pages in the place of pytest-codeblocks."""
         nodes = yield
         return [
-            PageFile.from_parent(parent, path=file_path, pages=self)
+            _node(PageFile, parent, pages=self, path=file_path)
             if type(node) is MarkdownFile
             else node
             for node in nodes
@@ -86,7 +100,8 @@ class Pages:
         terminalreporter.write_line(line)
         if len(self.left_out) > self._limit:
             places = ", ".join(map(str, self.left_out))
-            message = f"docs: a mark may leave out {self._limit} blocks at most, not {places}"
+            count = f"{self._limit} block{'s'[self._limit == 1 :]}"
+            message = f"docs: marks may leave out {count} at most, not {places}"
             terminalreporter.write_line(message, red=True)
 
     def pytest_unconfigure(self) -> None:
@@ -111,12 +126,22 @@ def _options(config: pytest.Config) -> Options:
     )
 
 
+_Node = TypeVar("_Node", bound=pytest.Collector | pytest.Item)
+
+
+def _node(kind: type[_Node], parent: pytest.Collector, **values: Any) -> _Node:
+    """Make a node as pytest wants it made, and give it the values that its class declares."""
+    names = {"name", "path"} & values.keys()
+    make: Callable[..., _Node] = attrgetter("from_parent")(kind)  # half annotated
+    node = make(parent, **{name: values.pop(name) for name in names})
+    vars(node).update(values)
+    return node
+
+
 class PageFile(pytest.File):
     """A page; collects its blocks as its site shows them."""
 
-    def __init__(self, *, pages: Pages, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.pages = pages
+    pages: Pages
 
     def collect(self) -> Iterator[pytest.Item]:
         """Make an item of each block, and one of each line that is a fence to readers only."""
@@ -125,25 +150,31 @@ class PageFile(pytest.File):
             if not site.publishes(self.path):
                 return
             page = site.read(self.path)
-            found = [(block, _plan(block)) for block in blocks(page)]
-        except (PageError, FileNotFoundError, SnippetMissingError) as error:
+            items = [self._item(block, site) for block in blocks(page)]
+        except (
+            ConfigurationError,
+            FileNotFoundError,
+            PageError,
+            SnippetMissingError,
+        ) as error:
             raise self.CollectError(str(error)) from error
-        self.pages.pages += 1
-        for block, marks in found:
-            self.pages.collected += block.fences
-            self.pages.left_out += [block.place] * (block.fences if marks.not_run else 0)
-            yield BlockItem.from_parent(
-                self, name=_name(block.place, self.path), block=block, marks=marks, site=site
-            )
+        self.pages.count(items)
+        yield from items
         for place in page.stray_fences():
-            yield StrayFence.from_parent(self, name=_name(place, self.path), place=place)
+            yield _node(StrayFence, self, name=_name(place, self.path), place=place)
 
-
-def _plan(block: Block) -> Plan:
-    try:
-        return plan(block.marks, block.importorskip)
-    except ValueError as error:
-        raise PageError(block.place, str(error)) from error
+    def _item(self, block: Block, site: Site) -> "BlockItem":
+        name = _name(block.place, self.path)
+        try:
+            marks = plan(block.marks, block.importorskip)
+            item = _node(
+                BlockItem, self, name=name, block=block, marks=marks, site=site, pages=self.pages
+            )
+            for mark, args, options in marks.others:
+                item.add_marker(getattr(pytest.mark, mark)(*args, **options))
+        except (ValueError, pytest.fail.Exception) as error:  # the latter: there is no such mark
+            raise PageError(block.place, str(error)) from error
+        return item
 
 
 def _name(place: Place, page: Path) -> str:
@@ -151,39 +182,40 @@ def _name(place: Place, page: Path) -> str:
     return f"line {place.line}" if place.file == str(page) else f"{place}"
 
 
-class BlockItem(pytest.Item):
+class _Line(pytest.Item):
+    """What is tested at one place of a page."""
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        """Show the block's own report: the traceback of the runner says nothing."""
+        if isinstance(excinfo.value, BlockFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class BlockItem(_Line):
     """A block; runs in a process of its own."""
 
-    def __init__(self, *, block: Block, marks: Plan, site: Site, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.block, self.marks, self.site = block, marks, site
-        for name, args, options in marks.others:
-            try:
-                self.add_marker(getattr(pytest.mark, name)(*args, **options))
-            except pytest.fail.Exception as error:  # no such mark
-                raise pytest.Collector.CollectError(f"{block.place}: {error}") from error
+    block: Block
+    marks: Plan
+    site: Site
+    pages: Pages
 
     def runtest(self) -> None:
-        """Run the block and report what became of it."""
+        """Run the block and tell pytest what became of it."""
         if self.marks.never:
             pytest.skip(str(self.marks.not_run))
-        pages = self.getparent(PageFile).pages
-        report = pages.runner.run(self.block, self.marks, self.site.config_file)
+        report = self.pages.runner.run(self.block, self.marks, self.site.config_file)
         self.add_report_section("call", "stdout", report.stdout)
         self.add_report_section("call", "stderr", report.stderr)
         if report.verdict == "skipped":
             pytest.skip(report.text)
-        pages.run += self.block.fences
+        self.pages.run += self.block.fences
         if report.verdict == "xfailed":
             pytest.xfail(report.text)
         if report.verdict == "failed":
-            raise BlockFailed(report.text)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> str:
-        """Show the block's own report; the traceback of the runner says nothing."""
-        if isinstance(excinfo.value, BlockFailed):
-            return str(excinfo.value)
-        return str(super().repr_failure(excinfo))
+            raise BlockFailedError(report.text)
 
     def reportinfo(self) -> tuple[str, int, str]:
         """Say where the block stands."""
@@ -191,23 +223,19 @@ class BlockItem(pytest.Item):
         return place.file, place.line - 1, f"{place} ({self.block.language})"
 
 
-class StrayFence(pytest.Item):
+class StrayFence(_Line):
     """A line that looks like a fence, but shows no block; it always fails."""
 
-    def __init__(self, *, place: Place, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.place = place
+    place: Place
 
     def runtest(self) -> None:
         """Fail."""
         message = (
-            f"{self.place}: MkDocs does not read this line as a fence, so what should be a block is "
-            "text: the fence is never closed, it has an option that is not known, or it is inside "
-            "another construct. Mend the fence."
+            f"{self.place}: MkDocs does not read this line as a fence, so what should be a block "
+            "is text: the fence is never closed, has an option that is not known, or stands where "
+            "no fence can. Mend the fence."
         )
-        raise BlockFailed(message)
-
-    repr_failure = BlockItem.repr_failure
+        raise BlockFailedError(message)
 
     def reportinfo(self) -> tuple[str, int, str]:
         """Say where the line stands."""

@@ -5,6 +5,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -20,8 +21,8 @@ def check_data(language: str, code: str, places: Sequence[Place]) -> None:
         DATA[language](code)
     except (ValueError, yaml.YAMLError, configparser.Error) as error:
         said = re.search(r"line\s+(\d+)", str(error))
-        number = int(said[1]) if said else 1
-        place = places[min(max(number, 1), len(places)) - 1] if places else Place("", 0)
+        number = int(said[1]) if said else 1  # a parser may say "line 0"
+        place = places[min(max(number, 1), len(places)) - 1]
         raise BlockError(place, f"not {language}: {error}") from error
 
 
@@ -34,8 +35,9 @@ def check_markdown(code: str, places: Sequence[Place], config: Path) -> None:
     from plugin_utils.docs_testing._extract import blocks
     from plugin_utils.docs_testing._pages import Site
 
-    page = Site(config).parse(code, Path(places[0].file), includes=False)
-    page.places[:] = [*places, *page.places[len(places) :]]
+    parsed = Site(config).parse(code, Path(places[0].file), includes=False)
+    last = len(places) - 1
+    page = replace(parsed, places=[places[min(line.line - 1, last)] for line in parsed.places])
     for stray in page.stray_fences():
         raise BlockError(stray, "a fence that MkDocs does not read as one")
     blocks(page)

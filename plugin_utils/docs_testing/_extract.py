@@ -6,12 +6,14 @@ with what the page said about each fence, above all the place of each line.
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from typing import NamedTuple
 
-from pytest_codeblocks import extract_from_buffer
+from pytest_codeblocks import (
+    extract_from_buffer,  # pyright: ignore[reportUnknownVariableType] - half annotated
+)
 from pytest_codeblocks.main import CodeBlock
 
 from plugin_utils.docs_testing._block import Block, PageError, Place
@@ -44,6 +46,8 @@ class _Step:
     place: Place
     lines: tuple[Place, ...]
     marks: list[_Mark]
+    header: int = 0
+    """The line of its opening fence in the engine's copy."""
 
     @property
     def role(self) -> str:
@@ -51,13 +55,14 @@ class _Step:
         words = (mark.text for mark in self.marks if mark.kind == ENGINE)
         return next((word for word in words if word in ("cont", *_OUTPUT)), "start")
 
-    def canonical(self) -> str:
-        """Write the fence as the engine reads it."""
+    def write(self, copy: StringIO) -> None:
+        """Write the marks and the fence as the engine reads them."""
         runs = re.findall("`{3,}", self.fence.source)
         ticks = "`" * max((len(run) + 1 for run in runs), default=3)
         body = f"{self.fence.source}\n" if self.lines else ""
-        marks = "".join(f"<!--{mark.kind}{mark.text}-->\n" for mark in self.marks)
-        return f"{marks}{ticks}{self.fence.language}\n{body}{ticks}\n"
+        copy.writelines(f"<!--{mark.kind}{mark.text}-->\n" for mark in self.marks)
+        self.header = copy.getvalue().count("\n") + 1
+        copy.write(f"{ticks}{self.fence.language}\n{body}{ticks}\n")
 
 
 def blocks(page: Page) -> list[Block]:
@@ -66,17 +71,24 @@ def blocks(page: Page) -> list[Block]:
     Raises:
         PageError: A mark is malformed, or stands where it would have no effect or a wrong one.
     """
+    copy = StringIO()
     steps = list(_steps(page))
-    skip = next((line for line in page.lines if line.strip()), "").strip() == SKIP_FILE
-    buffer = StringIO("".join(step.canonical() for step in steps))
+    for step in steps:
+        step.write(copy)
+    copy.seek(0)
     try:
-        found = {block.lineno: block for block in extract_from_buffer(buffer, max_num_lines=10**9)}
+        found = {block.lineno: block for block in extract_from_buffer(copy, max_num_lines=10**9)}
     except RuntimeError as error:
-        read = buffer.getvalue()[: buffer.tell()].count("\n")
-        raise PageError(_step_at(steps, read).place, str(error)) from None
-    return [
-        _block(page, found[header], group, skip=skip) for header, group in _groups(steps, found)
-    ]
+        read = copy.getvalue()[: copy.tell()].count("\n")
+        at = next(step.place for step in steps if read < step.header)
+        raise PageError(at, str(error)) from None
+    groups: list[list[_Step]] = []
+    for step in steps:
+        if step.header in found:
+            groups.append([])
+        groups[-1].append(step)
+    skip = next((line for line in page.lines if line.strip()), "").strip() == SKIP_FILE
+    return [_block(page, found[group[0].header], group, skip=skip) for group in groups]
 
 
 def _steps(page: Page) -> Iterator[_Step]:
@@ -94,7 +106,7 @@ def _steps(page: Page) -> Iterator[_Step]:
         raise PageError(marks[0].place, "a mark with no block below it")
 
 
-def _mark(line: str, place: Place) -> "_Mark | None":
+def _mark(line: str, place: Place) -> _Mark | None:
     text = _PREFIX.sub("", line, count=1).strip()
     if text == SKIP_FILE:
         return None
@@ -107,13 +119,10 @@ def _mark(line: str, place: Place) -> "_Mark | None":
     return None
 
 
-def _step(fence: Fence, place: Place, lines: tuple[Place, ...], marks: "list[_Mark]") -> _Step:
+def _step(fence: Fence, place: Place, lines: tuple[Place, ...], marks: list[_Mark]) -> _Step:
     step = _Step(fence, place, lines, marks)
-    if (
-        canonical(fence.language) == "text"
-        and fence.title.lower() == "output"
-        and step.role == "start"
-    ):
+    titled = canonical(fence.language) == "text" and fence.title.lower() == "output"
+    if titled and step.role == "start":
         marks.append(_Mark(place, ENGINE, _OUTPUT[0]))
     if step.role != "start":
         for mark in marks:
@@ -121,30 +130,6 @@ def _step(fence: Fence, place: Place, lines: tuple[Place, ...], marks: "list[_Ma
                 message = f"{mark.text!r} belongs above the block that this one goes on with"
                 raise PageError(mark.place, message)
     return step
-
-
-def _step_at(steps: list[_Step], line: int) -> _Step:
-    """Find the step that a line of the engine's copy was written for."""
-    for step in steps:
-        line -= step.canonical().count("\n")
-        if line <= 0:
-            return step
-    return steps[-1]
-
-
-def _groups(steps: list[_Step], found: Container[int]) -> Iterator[tuple[int, list[_Step]]]:
-    """Put each step that the engine made a block of together with those that it added to it."""
-    above, header, group = 0, 0, list[_Step]()
-    for step in steps:
-        line = above + len(step.marks) + 1
-        if line in found:
-            if group:
-                yield header, group
-            header, group = line, []
-        group.append(step)
-        above += step.canonical().count("\n")
-    if group:
-        yield header, group
 
 
 def _block(page: Page, block: CodeBlock, group: list[_Step], *, skip: bool) -> Block:
@@ -160,8 +145,8 @@ def _block(page: Page, block: CodeBlock, group: list[_Step], *, skip: bool) -> B
         place=first.place,
         language=canonical(first.fence.language),
         title=first.fence.title,
-        code=block.code,
-        lines=tuple(line for part in parts for line in part.lines),
+        code=block.code or "\n",
+        lines=tuple(line for part in parts for line in part.lines) or (first.place,),
         expected_output=block.expected_output,
         ignore_whitespace=block.expected_output_ignore_whitespace,
         importorskip=block.importorskip,

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol, TextIO
 
 __all__ = ("ForkServer", "Spawner", "Starter", "serve", "starter")
 
@@ -65,7 +65,20 @@ class ForkServer:
 
     def run(self, job: Path, limit: float) -> int:
         """Run the job; return its exit status, negative for a signal."""
-        self._channel.sendall(f"{job}\n".encode())
+        try:
+            self._channel.sendall(f"{job}\n".encode())
+            return self._wait_for_job(limit)
+        except (ConnectionError, EOFError) as error:
+            status = self._server.wait()
+            message = f"the server of the blocks ended by itself, with status {status}"
+            raise RuntimeError(message) from error
+
+    def close(self) -> None:
+        """Let the server end; it does when its channel closes."""
+        self._channel.close()
+        self._server.wait()
+
+    def _wait_for_job(self, limit: float) -> int:
         pid = self._answer(self.START)
         try:
             return self._answer(limit + GRACE)
@@ -76,19 +89,12 @@ class ForkServer:
             _kill_group(pid)
             raise
 
-    def close(self) -> None:
-        """Let the server end; it does when its channel closes."""
-        self._channel.close()
-        self._server.wait()
-
     def _answer(self, timeout: float) -> int:
         self._channel.settimeout(timeout)
         while b"\n" not in self._received:
             data = self._channel.recv(64)
             if not data:
-                status = self._server.wait()
-                message = f"the server of the blocks ended by itself, with status {status}"
-                raise RuntimeError(message)
+                raise EOFError
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
         return int(line)
@@ -100,22 +106,28 @@ def serve(channel: int) -> None:
 
     _asserts.prepare()
     gc.freeze()  # what is here now is everybody's: no child has to look through it
-    with socket.socket(fileno=channel) as jobs, jobs.makefile("rw", encoding="utf-8") as lines:
-        job = _next_job(lines)
-    if job:
-        _run.main(job)
+    with socket.socket(fileno=channel) as jobs, jobs.makefile(encoding="utf-8") as lines:
+        job = _next_job(jobs, lines)
+    return _run.main(job) if job else None
 
 
-def _next_job(lines: IO[str]) -> str | None:
-    """Return, in a new process, the job to run; or None, in the server, when no more will come."""
-    for line in iter(lines.readline, ""):
+def _next_job(jobs: socket.socket, lines: TextIO) -> str:
+    """Return, in a new process, the job to run; or nothing, in the server, when no more come."""
+    job, pid = "", -1
+    while pid and (job := lines.readline().removesuffix("\n")):
         pid = os.fork()
-        if not pid:
-            os.setsid()
-            return line.removesuffix("\n")
-        print(pid, file=lines, flush=True)
-        print(_wait(pid), file=lines, flush=True)
-    return None
+        with contextlib.suppress(OSError):  # both set it: neither knows who comes first
+            os.setpgid(pid, pid)
+        _follow(jobs, pid)
+    return job
+
+
+def _follow(jobs: socket.socket, pid: int) -> None:
+    """Tell pytest, from the server, who the new process is and how it ended."""
+    with contextlib.suppress(BrokenPipeError):  # pytest was interrupted
+        if pid:
+            jobs.sendall(f"{pid}\n".encode())
+            jobs.sendall(f"{_wait(pid)}\n".encode())
 
 
 def _wait(pid: int) -> int:
@@ -144,11 +156,9 @@ class Spawner:
         with subprocess.Popen(command, env=self._environ, stdin=quiet, stdout=quiet) as process:
             try:
                 return process.wait(limit + GRACE)
-            except BaseException as error:
+            except subprocess.TimeoutExpired:
                 process.kill()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    return process.wait()
-                raise
+                return process.wait()
 
     def close(self) -> None:
         """Do nothing: no process outlives its job."""

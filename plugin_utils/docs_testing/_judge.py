@@ -16,14 +16,18 @@ from _pytest._code import Traceback
 from plugin_utils.docs_testing._block import Block, BlockError, PageError, Report
 from plugin_utils.docs_testing._marks import parse
 
-__all__ = ("judge", "skip_reason")
+__all__ = ("judge", "skip_reason", "wrong_output")
 
 OURS = Path(__file__).parent
 Failures = Sequence[BaseException]
 
 
 def skip_reason(block: Block) -> str | None:
-    """Say why the block must not run here, if so."""
+    """Say why the block must not run here, if so.
+
+    Raises:
+        BlockError: A mark cannot be evaluated.
+    """
     if block.importorskip:
         try:
             importlib.import_module(block.importorskip)
@@ -32,7 +36,7 @@ def skip_reason(block: Block) -> str | None:
     for source in block.marks:
         name = parse(source).name
         if name in ("skip", "skipif"):
-            mark = _evaluate(source, {})
+            mark = _evaluate(block, source, {})
             if name == "skip" or any(mark.args):
                 return str(mark.kwargs.get("reason", source))
     return None
@@ -46,41 +50,44 @@ def judge(block: Block, failures: Failures, printed: str, names: Mapping[str, An
         failures: What the block raised, in its main thread first.
         printed: Its standard output.
         names: The block's globals, in which its marks are read.
+
+    Raises:
+        BlockError: A mark cannot be evaluated.
     """
-    failures = [*failures, *_wrong_output(block, printed)]
+    mismatch = wrong_output(block, printed)
     for source in block.marks:
         name = parse(source).name
         if name == "goes_wrong":
-            return _goes_wrong(block, failures, _evaluate(source, names))
+            return _goes_wrong(block, failures, mismatch, _evaluate(block, source, names))
         if name == "xfail":
-            report = _xfail(block, failures, _evaluate(source, names))
+            report = _xfail(block, [*failures, *mismatch], _evaluate(block, source, names))
             if report:
                 return report
-    if not failures:
+    if not failures and not mismatch:
         return Report("passed")
-    return Report("failed", "\n\n".join(_describe(failure, block) for failure in failures))
+    return Report("failed", _describe(block, [*failures, *mismatch]))
 
 
-def _wrong_output(block: Block, printed: str) -> list[BlockError]:
+def wrong_output(block: Block, printed: str) -> list[BlockError]:
+    """Compare what was printed with the output that the page shows, if it does."""
     wanted = block.expected_output
     if wanted is None:
         return []
-    squeeze = r"\s+" if block.ignore_whitespace else r"(?!)"
-    if re.sub(squeeze, "", wanted) == re.sub(squeeze, "", printed):
+    ignored = r"\s+" if block.ignore_whitespace else r"(?!)"
+    if re.sub(ignored, "", wanted) == re.sub(ignored, "", printed):
         return []
     message = f"the page shows this output:\n{wanted}\nbut the block printed:\n{printed}"
     return [BlockError(block.place, message)]
 
 
-def _goes_wrong(block: Block, failures: Failures, mark: pytest.Mark) -> Report:
-    kind = mark.args[0]
-    if kind == "hangs":
-        return Report("failed", f"{block.place}: was to hang, but ended{_but(block, failures)}")
-    wanted = mark.kwargs["raises"]
+def _goes_wrong(
+    block: Block, failures: Failures, mismatch: Sequence[BlockError], mark: pytest.Mark
+) -> Report:
+    wanted = mark.kwargs.get("raises", ())  # nothing that a block raises is a hang
     if failures and all(_is(failure, wanted) for failure in failures):
-        return Report("passed")
-    text = f"{block.place}: goes_wrong({kind!r}) was to raise {wanted!r}{_but(block, failures)}"
-    return Report("failed", text)
+        return Report("failed", _describe(block, mismatch)) if mismatch else Report("passed")
+    happened = _describe(block, failures) if failures else "nothing failed"
+    return Report("failed", f"{block.place}: was to go wrong by {mark}, but:\n{happened}")
 
 
 def _xfail(block: Block, failures: Failures, mark: pytest.Mark) -> Report | None:
@@ -104,15 +111,11 @@ def _is(failure: BaseException, wanted: Any) -> bool:
     )
 
 
-def _but(block: Block, failures: Failures) -> str:
-    return (
-        ";\n" + "\n".join(_describe(failure, block) for failure in failures)
-        if failures
-        else "; nothing failed"
-    )
+def _describe(block: Block, failures: Failures) -> str:
+    return "\n\n".join(_describe_one(block, failure) for failure in failures)
 
 
-def _describe(failure: BaseException, block: Block) -> str:
+def _describe_one(block: Block, failure: BaseException) -> str:
     """Show the failure with its traceback, from the page's code on."""
     if isinstance(failure, BlockError | PageError):
         return str(failure)
@@ -122,13 +125,13 @@ def _describe(failure: BaseException, block: Block) -> str:
         on_page = (i for i, entry in enumerate(info.traceback) if str(entry.path) in files)
         return info.traceback[next(on_page, 0) :]
 
-    info = pytest.ExceptionInfo.from_exception(failure)
+    info = pytest.ExceptionInfo[BaseException].from_exception(failure)
     if all(OURS in Path(entry.path).parents for entry in info.traceback):
         return "".join(traceback.format_exception_only(failure)).strip()
     return str(info.getrepr(style="short", tbfilter=shown))
 
 
-def _evaluate(source: str, names: Mapping[str, Any]) -> pytest.Mark:
+def _evaluate(block: Block, source: str, names: Mapping[str, Any]) -> pytest.Mark:
     """Evaluate a mark; what it names is found in the block, in `builtins`, or imported."""
     modules: dict[str, Any] = {}
     for node in ast.walk(ast.parse(source, mode="eval")):
@@ -138,5 +141,8 @@ def _evaluate(source: str, names: Mapping[str, Any]) -> pytest.Mark:
                 importlib.import_module(dotted)
                 top = dotted.partition(".")[0]
                 modules[top] = importlib.import_module(top)
-    decorator: pytest.MarkDecorator = eval(source, {}, ChainMap(dict(names), modules))
+    try:
+        decorator: pytest.MarkDecorator = eval(source, {}, ChainMap(dict(names), modules))
+    except Exception as error:
+        raise BlockError(block.place, f"the mark {source} cannot be evaluated: {error!r}") from None
     return decorator.mark

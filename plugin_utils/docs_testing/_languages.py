@@ -10,7 +10,7 @@ from plugin_utils.docs_testing._data import DATA, check_data, check_markdown
 from plugin_utils.docs_testing._python import run_doctest, run_python
 from plugin_utils.docs_testing._shell import run_bash, run_console
 
-__all__ = ("KNOWN", "canonical", "run")
+__all__ = ("canonical", "run")
 
 ALIASES = {
     "": "text",

@@ -23,7 +23,7 @@ __all__ = ("KINDS", "NOT_RUN", "OWN_MARKS", "Call", "Plan", "Wrong", "parse", "p
 
 KINDS = ("races", "hangs", "leaks")
 NOT_RUN = frozenset({"not_run", "skip", "skipif"})
-OWN_MARKS = NOT_RUN | {"goes_wrong", "runs_as", "xfail"}
+OWN_MARKS = frozenset({"goes_wrong", "not_run", "runs_as"})
 USELESS = frozenset({"filterwarnings", "parametrize", "usefixtures"})
 
 
@@ -36,9 +36,9 @@ class Call(NamedTuple):
 
     def text(self) -> str:
         """Return the one string that the mark must be given."""
-        match self.args:
-            case (ast.Constant(value=str(text)),) if text.strip():
-                return text
+        value = self.args[0] if len(self.args) == 1 else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
+            return value.value
         message = f"{self.name} takes one non-empty string, as in {self.name}('...')"
         raise ValueError(message)
 
@@ -61,7 +61,7 @@ class Plan:
     runs_as: str | None = None
     wrong: Wrong | None = None
     others: list[tuple[str, tuple[object, ...], dict[str, object]]] = field(default_factory=list)
-    """Marks for pytest itself: for `-m`, or for another plugin."""
+    """Marks to put on the item, for `-m` and for other plugins: name, arguments, options."""
 
 
 def parse(source: str) -> Call:
@@ -77,11 +77,9 @@ def parse(source: str) -> Call:
         raise ValueError(message) from None
     call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
     options = {keyword.arg: keyword.value for keyword in call.keywords}
-    match call.func:
-        case ast.Attribute(value=ast.Attribute(value=ast.Name("pytest"), attr="mark"), attr=name):
-            return Call(
-                name, tuple(call.args), {key: value for key, value in options.items() if key}
-            )
+    prefix, _, name = ast.unparse(call.func).rpartition(".")
+    if prefix == "pytest.mark":
+        return Call(name, tuple(call.args), {key: value for key, value in options.items() if key})
     message = f"{source!r} is not a mark; write pytest.mark.NAME(...)"
     raise ValueError(message)
 
@@ -94,6 +92,8 @@ def plan(marks: Iterable[str], importorskip: str | None) -> Plan:
     """
     result = Plan()
     for call in map(parse, marks):
+        if call.name in OWN_MARKS:
+            result.others.append((call.name, (), {}))
         if call.name in NOT_RUN:
             result.never |= call.name == "not_run"
             result.not_run = call.text() if call.name == "not_run" else _reason(call)
@@ -104,7 +104,11 @@ def plan(marks: Iterable[str], importorskip: str | None) -> Plan:
         elif call.name in USELESS:
             message = f"{call.name} has no effect on a block of a page; remove it"
             raise ValueError(message)
-        elif call.name != "xfail":
+        elif call.name == "xfail":
+            if "run" in call.options:
+                message = "a block that must not run is not_run('reason'), not xfail(run=False)"
+                raise ValueError(message)
+        else:
             values = {name: _literal(node) for name, node in call.options.items()}
             result.others.append((call.name, tuple(map(_literal, call.args)), values))
     if importorskip:

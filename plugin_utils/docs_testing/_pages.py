@@ -1,29 +1,32 @@
-"""Read a page as the site's build reads it: the code blocks it shows, and where each line is from.
+"""Read a page as the site's build reads it: which blocks it shows, and where each line is from.
 
-The site's own Markdown preprocessors run, in their own order, up to the one that reads fences, so
-includes, front matter, tabs, admonitions, lists and quotes mean here what they mean in the build.
-No event of a MkDocs plugin is fired and nothing is written; what a plugin adds to a page is seen
-only by the check of the built site.
+The site's own Markdown steps run, in their own order, up to the one that reads fences. So includes,
+front matter, tabs, admonitions, lists and quotes mean here what they mean in the build. No event of
+a MkDocs plugin is fired and nothing is written; what a plugin adds to a page is seen only by the
+check of the built site.
 """
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Protocol, cast
 
-import markdown
+from markdown import Markdown
 from markdown.extensions.attr_list import get_attrs_and_remainder
 from markdown.extensions.fenced_code import FencedBlockPreprocessor
-from mkdocs.config import load_config
+from mkdocs.config import (
+    load_config,  # pyright: ignore[reportUnknownVariableType] - half annotated
+)
 from mkdocs.structure.files import get_files
 from mkdocs.utils import meta
 from pymdownx.snippets import SnippetPreprocessor
 from pymdownx.superfences import SuperFencesBlockPreprocessor
 
 from plugin_utils.docs_testing._block import Place
+from plugin_utils.docs_testing._trace import IncludeStep, Trace
 
 __all__ = ("Fence", "Page", "Site")
 
@@ -53,12 +56,14 @@ class Page:
     places: list[Place]
     fences: list[Fence]
 
+    def outside(self) -> Iterator[int]:
+        """Give the index of each line that no fence holds."""
+        inside = {line for fence in self.fences for line in range(fence.start, fence.end)}
+        return (number for number in range(len(self.lines)) if number not in inside)
+
     def stray_fences(self) -> Iterator[Place]:
         """Find the lines that look like a fence to a reader, but not to the build."""
-        inside = {line for fence in self.fences for line in range(fence.start, fence.end)}
-        for number, line in enumerate(self.lines):
-            if number not in inside and FENCE_LIKE.match(line):
-                yield self.places[number]
+        return (self.places[n] for n in self.outside() if FENCE_LIKE.match(self.lines[n]))
 
 
 class Site:
@@ -78,14 +83,18 @@ class Site:
 
     @staticmethod
     def find(page: Path, otherwise: Path) -> Path:
-        """Find the `mkdocs.yml` of a page: in its folder or above, or in the folder `otherwise`."""
+        """Find the `mkdocs.yml` of a page: in its folder or above, or in the folder `otherwise`.
+
+        Raises:
+            FileNotFoundError: There is none.
+        """
         for folder in (*page.resolve().parents, otherwise):
             for name in CONFIG_NAMES:
                 if (folder / name).is_file():
                     return folder / name
         message = (
-            f"{page} belongs to no MkDocs site: no {CONFIG_NAMES[0]} in its folder, above it, or in "
-            f"{otherwise}; its blocks would go untested. Name the file with the option docs_config."
+            f"{page} belongs to no MkDocs site: no {CONFIG_NAMES[0]} in its folder, above it, or "
+            f"in {otherwise}. Name the site's configuration with the option docs_config."
         )
         raise FileNotFoundError(message)
 
@@ -108,44 +117,58 @@ class Site:
         return self.parse(path.read_text("utf-8-sig"), path)
 
     def parse(self, text: str, path: Path, *, includes: bool = True) -> Page:
-        """Do what `read` does with text that may not be a file; `includes` are then optional."""
+        """Do what `read` does with a page's text; without `includes`, these stay as written."""
         body, _ = meta.get_data(text)
         above = text[: len(text) - len(body)].count("\n")
-        with contextlib.chdir(self.root):  # as the build does, for relative snippet folders
-            processor = markdown.Markdown(
+        with contextlib.chdir(self.root):  # as the build does: folders of snippets are relative
+            md = Markdown(
                 extensions=self._config.markdown_extensions,
-                extension_configs=self._config.mdx_configs,
+                extension_configs=cast("dict[str, dict[str, Any]]", self._config.mdx_configs),
             )
-            if not includes and "snippet" in processor.preprocessors:
-                processor.preprocessors.deregister("snippet")
-            return _expand(processor, body.split("\n"), path, above)
+            if not includes:
+                md.preprocessors.deregister("snippet", strict=False)
+            return _expand(md, body.split("\n"), path, above)
 
 
-def _expand(md: markdown.Markdown, lines: list[str], path: Path, above: int) -> Page:
-    trace = _Trace(lines, path, above)
+class FenceStep(Protocol):
+    """What is used of `pymdownx.superfences`, which is not annotated."""
+
+    lang: str | None
+    options: dict[str, object]
+    code: list[str]
+    stack: list[object]
+    process_nested_block: Callable[[str, str, int, int], None]
+
+    def rebuild_block(self, lines: list[str]) -> str:
+        """Return the text of the block without its indentation."""
+        ...
+
+
+def _expand(md: Markdown, lines: list[str], path: Path, above: int) -> Page:
+    trace = Trace(lines, path, above)
     fences: list[Fence] = []
     reader = md.preprocessors["fenced_code_block"]
     if isinstance(reader, SuperFencesBlockPreprocessor):
-        _record_superfences(reader, fences)
-    for step in md.preprocessors:
+        _record(cast("FenceStep", reader), fences)
+    steps = list(md.preprocessors)
+    for step in steps[: steps.index(reader) + 1]:
+        run = step.run  # now, while its type is known: the classes below are not annotated
         if isinstance(step, SnippetPreprocessor):
-            lines = trace.tag_page(lines, step)
+            lines = trace.tag_page(lines, cast("IncludeStep", step))
         elif isinstance(step, SuperFencesBlockPreprocessor | FencedBlockPreprocessor):
             lines = trace.untag(lines)
         if isinstance(step, FencedBlockPreprocessor):
-            fences = _plain_fences(step, lines)
-        lines = step.run(list(lines))
-        if step is reader:
-            break
+            fences.extend(_plain_fences(step, lines))
+        lines = run(lines)
     return Page(path, trace.lines, trace.places, fences)
 
 
-def _record_superfences(step: SuperFencesBlockPreprocessor, fences: list[Fence]) -> None:
-    """Have each fence noted when SuperFences stores it, with what it makes of the header."""
+def _record(step: FenceStep, fences: list[Fence]) -> None:
+    """Have each fence noted that SuperFences stores, with what it made of the opening line."""
     accept = step.process_nested_block
 
     def process_nested_block(indent: str, content: str, start: int, end: int) -> None:
-        title = str(step.options.get("title", ""))  # the formatter takes its options out
+        title = str(step.options.get("title", ""))  # now: the formatter empties the options
         fence = Fence((step.lang or "").lower(), title, step.rebuild_block(step.code), start, end)
         stored = len(step.stack)
         accept(indent, content, start, end)
@@ -155,90 +178,16 @@ def _record_superfences(step: SuperFencesBlockPreprocessor, fences: list[Fence])
     step.process_nested_block = process_nested_block
 
 
-def _plain_fences(step: FencedBlockPreprocessor, lines: list[str]) -> list[Fence]:
+def _plain_fences(step: FencedBlockPreprocessor, lines: list[str]) -> Iterator[Fence]:
     """Find the fences of Python-Markdown's own extension, which MkDocs uses by default."""
     text = "\n".join(lines)
-    fences: list[Fence] = []
     for match in step.FENCED_BLOCK_RE.finditer(text):
-        language, options = match["lang"] or "", {}
+        language, options = match["lang"] or "", dict[str, object]()
         if match["attrs"]:
             pairs, _ = get_attrs_and_remainder(match["attrs"])
             _, classes, options = step.handle_attrs(pairs)
             language = next(iter(classes), "")
         start = text.count("\n", 0, match.start())
         end = start + match[0].count("\n") + 1
-        source = match["code"].removesuffix("\n")
-        fences.append(Fence(language.lower(), str(options.get("title", "")), source, start, end))
-    return fences
-
-
-class _Trace:
-    """Follows lines through the includes by a tag at their end: which file, which line.
-
-    The tag is made of noncharacters, which no text has. It is on a line only between the include
-    step and the fence step. Blank lines carry none, so that they stay blank; they, and the few
-    lines that an include step must see unchanged, are placed after the line before them.
-    """
-
-    TAG = re.compile("\ufdd0(\\d+):(\\d+)\ufdd1")
-
-    def __init__(self, lines: list[str], path: Path, above: int) -> None:
-        self.source = lines
-        self.files = [str(path)]
-        self.above = above
-        self.tagged = False
-        self.lines: list[str] = []
-        self.places: list[Place] = []
-
-    def tag_page(self, lines: list[str], step: SnippetPreprocessor) -> list[str]:
-        """Tag the page's own lines, and those of each file that the include step reads."""
-        self.tagged = True
-        read = step.read_lines
-
-        def read_lines(file: str) -> list[str]:
-            self.files.append(str(Path(file).resolve()))
-            content = read(file)
-            numbers = range(1, len(content) + 1)
-            return self._tag(content, len(self.files) - 1, numbers, step.get_syntax_mask(content))
-
-        step.read_lines = read_lines
-        return self._tag(lines, 0, self._numbers(lines), step.get_syntax_mask(lines))
-
-    def _numbers(self, lines: list[str]) -> list[int | None]:
-        """Number the lines as the file has them; an earlier step may have added or removed some."""
-        numbers: list[int | None] = [None] * len(lines)
-        same = SequenceMatcher(None, self.source, lines, autojunk=False).get_matching_blocks()
-        for before, after, size in same:
-            for offset in range(size):
-                numbers[after + offset] = self.above + before + offset + 1
-        return numbers
-
-    @staticmethod
-    def _tag(
-        lines: list[str], file: int, numbers: Iterable[int | None], mask: list[bool]
-    ) -> list[str]:
-        return [
-            f"{line}\ufdd0{file}:{number}\ufdd1"
-            # An escaped include (`;--8<--`) is content, but has to end its line.
-            if number is not None and line.strip() and not notation and "8<-" not in line
-            else line
-            for line, number, notation in zip(lines, numbers, mask, strict=True)
-        ]
-
-    def untag(self, lines: list[str]) -> list[str]:
-        """Take the tags off and keep what they said."""
-        if self.lines:  # a second fence step: the tags are gone
-            return lines
-        if not self.tagged:
-            lines = self._tag(lines, 0, self._numbers(lines), [False] * len(lines))
-        place = Place(self.files[0], self.above)
-        for line in lines:
-            tag = self.TAG.search(line)
-            place = (
-                Place(self.files[int(tag[1])], int(tag[2]))
-                if tag
-                else Place(place.file, place.line + 1)
-            )
-            self.places.append(place)
-            self.lines.append(self.TAG.sub("", line))
-        return list(self.lines)
+        title, source = str(options.get("title", "")), match["code"].removesuffix("\n")
+        yield Fence(language.lower(), title, source, start, end)

@@ -12,9 +12,8 @@ import asyncio
 import inspect
 from collections.abc import Iterator, Sequence
 from doctest import ELLIPSIS, DocTestParser, DocTestRunner
-from functools import reduce
 from itertools import groupby
-from operator import itemgetter, or_
+from operator import itemgetter
 from typing import Any
 
 from plugin_utils.docs_testing import _asserts
@@ -22,8 +21,8 @@ from plugin_utils.docs_testing._block import BlockError, Place
 
 __all__ = ("run_doctest", "run_python")
 
-_FUTURES = reduce(
-    or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_FUTURES: int = sum(
+    {getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 )
 
 
@@ -83,13 +82,14 @@ def _modules(code: str, places: Sequence[Place]) -> Iterator[tuple[str, ast.Modu
 
 def _move(statement: ast.stmt, places: Sequence[Place]) -> str:
     """Give the statement and all in it the lines of its own file, and return that file."""
-    decorators = getattr(statement, "decorator_list", [])
-    start = min(node.lineno for node in (statement, *decorators))
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    start = min([statement.lineno, *(each.lineno for each in decorators)])
     file = places[start - 1].file
     lines: dict[int, int] = {}
     for number in range(start, (statement.end_lineno or start) + 1):
         place = places[number - 1]
         lines[number] = place.line if place.file == file else lines[number - 1]
+    node: Any  # its class says whether it has a position
     for node in ast.walk(statement):
         if hasattr(node, "lineno"):
             node.lineno, node.end_lineno = lines[node.lineno], lines[node.end_lineno]

@@ -9,15 +9,19 @@ import builtins
 import faulthandler
 import json
 import os
+import signal
 import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 from plugin_utils.docs_testing import _languages
-from plugin_utils.docs_testing._block import Job, Report
+from plugin_utils.docs_testing._block import BlockError, Job, Report
 from plugin_utils.docs_testing._judge import judge, skip_reason
 
 __all__ = ("main",)
@@ -27,15 +31,19 @@ def main(file: str) -> None:
     """Run the block of a job file; call it last in a process that is used for nothing else."""
     job = Job.load(file)
     _enter(job)
-    reason = skip_reason(job.block)
+    try:
+        reason = skip_reason(job.block)
+    except BlockError as error:
+        return _report(job, Report("failed", str(error)))
     if reason is not None:
-        _report(job, Report("skipped", reason))
-        return
+        return _report(job, Report("skipped", reason))
     names = _become_main(job)
     failures = _watch()
     # The first function to be registered is the last to be called: whatever the block registers,
     # and the interpreter's own wait for threads, comes before it.
-    atexit.register(_finish, job, names, failures, os.getpid())
+    atexit.register(_finish, job, names, failures)
+    with suppress(AttributeError):  # a process that the block forks, where there is fork, has none
+        os.register_at_fork(after_in_child=partial(atexit.unregister, _finish))
     try:
         _languages.run(job, names)
     except SystemExit as error:
@@ -48,26 +56,36 @@ def main(file: str) -> None:
 def _enter(job: Job) -> None:
     """Take on the job's folders, outputs and time limit."""
     folder = Path(job.folder)
-    for number, name in enumerate((os.devnull, folder / "stdout", folder / "stderr")):
-        flags = os.O_RDWR if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        opened = os.open(name, flags, 0o600)
+    for number, file in enumerate((os.devnull, str(folder / "stdout"), str(folder / "stderr"))):
+        opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, number)
         os.close(opened)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True)
-    faulthandler.enable(file=2)
-    faulthandler.dump_traceback_later(job.limit, exit=True, file=2)
+    for stream in (sys.stdout, sys.stderr):  # what a reader's terminal does
+        cast("TextIOWrapper", stream).reconfigure(line_buffering=True)
+    _arm(job.limit)
     os.environ.clear()
     os.environ.update(job.environ)
-    root = str(Path(job.config).parent)
-    if root not in sys.path:
-        sys.path.insert(1, root)
-    os.chdir(root if job.in_root else folder / "work")
+    path = job.environ["PYTHONPATH"].split(os.pathsep)
+    sys.path[1:1] = [entry for entry in path if entry not in sys.path]
+    os.chdir(job.base)  # so that a place in a message is shown as seen from there
+
+
+def _arm(limit: float) -> None:
+    """Have the process end itself after so many seconds, with the stack of each thread.
+
+    A timer does it: the watchdog of `faulthandler` is a thread, and a process that the block forks
+    would wait for that thread, which it does not have, when it ends. Where there is no timer,
+    pytest ends the process a little later, without the stacks.
+    """
+    faulthandler.enable(file=2)
+    if hasattr(signal, "setitimer"):
+        faulthandler.register(signal.SIGALRM, file=2, chain=True)
+        signal.setitimer(signal.ITIMER_REAL, limit)
 
 
 def _become_main(job: Job) -> dict[str, object]:
     """Make this process one that was started to run the block."""
-    above = max(job.block.lines[0].line - 1, 0) if job.block.lines else 0
+    above = job.block.lines[0].line - 1
     # A spawned process imports this file, so it has to be Python; its lines are those of the page.
     copy = Path(job.folder, f"{Path(job.block.page).stem}.py")
     copy.write_text("\n" * above + job.block.code, "utf-8")
@@ -76,6 +94,7 @@ def _become_main(job: Job) -> dict[str, object]:
     vars(module)["__builtins__"] = builtins
     sys.modules["__main__"] = module
     sys.argv = [str(copy)]
+    os.chdir(Path(job.config).parent if job.in_root else Path(job.folder, "work"))
     return vars(module)
 
 
@@ -84,25 +103,27 @@ def _watch() -> list[BaseException]:
     failures: list[BaseException] = []
 
     def in_thread(lost: threading.ExceptHookArgs) -> None:
-        if lost.exc_value is not None and not isinstance(lost.exc_value, SystemExit):
+        if not isinstance(lost.exc_value, SystemExit | None):
             failures.append(lost.exc_value)
 
     def unraisable(lost: "sys.UnraisableHookArgs") -> None:
-        failures.append(lost.exc_value or lost.exc_type())
+        failures.extend(error for error in [lost.exc_value] if error is not None)
 
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
     return failures
 
 
-def _finish(job: Job, names: dict[str, object], failures: list[BaseException], pid: int) -> None:
-    if os.getpid() != pid:  # a process that the block forked ends here too
-        return
+def _finish(job: Job, names: dict[str, object], failures: list[BaseException]) -> None:
     with suppress(ValueError):  # the block may have closed it
         sys.stdout.flush()
     os.chdir(job.base)
     printed = Path(job.folder, "stdout").read_text("utf-8", "replace")
-    _report(job, judge(job.block, failures, printed, names))
+    try:
+        report = judge(job.block, failures, printed, names)
+    except BlockError as error:
+        report = Report("failed", str(error))
+    _report(job, report)
     # Nothing of the block is left to run. Taking the interpreter apart would copy the memory that
     # is shared with the server, which takes three times as long as all the rest.
     os._exit(0)

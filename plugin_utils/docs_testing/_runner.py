@@ -13,6 +13,7 @@ from pathlib import Path
 
 from plugin_utils.docs_testing._block import Block, Job, Report
 from plugin_utils.docs_testing._forkserver import Starter, starter
+from plugin_utils.docs_testing._judge import wrong_output
 from plugin_utils.docs_testing._marks import Plan
 
 __all__ = ("Options", "Runner", "environment")
@@ -33,7 +34,7 @@ class Options:
     unset: Sequence[str] = ()
     path: Sequence[str] = ()
     """Folders to import from, besides the project root."""
-    loaders: Mapping[str, str] = field(default_factory=dict)
+    loaders: Mapping[str, str] = field(default_factory=dict[str, str])
     """A function, as `module:function`, for each pattern of a title."""
 
 
@@ -54,10 +55,10 @@ class Runner:
             config: The `mkdocs.yml` of its site.
         """
         on_purpose = plan.wrong is not None and plan.wrong.kind != "hangs"
-        for _ in range(WRONG_RUNS if on_purpose else 1):
-            report = self._run_once(block, plan, config)
-            if report.verdict != "passed":
-                break
+        report = self._run_once(block, plan, config)
+        for _ in range(WRONG_RUNS - 1 if on_purpose else 0):
+            if report.verdict == "passed":
+                report = self._run_once(block, plan, config)
         return report
 
     def close(self) -> None:
@@ -146,9 +147,10 @@ def _ended(job: Job, plan: Plan, status: int, took: float) -> Report:
     if took < job.limit:
         return Report("failed", f"{place}: the process ended, with status {status}, in the block")
     if plan.wrong and plan.wrong.kind == "hangs":
-        return Report("passed")
+        mismatch = wrong_output(job.block, _read(job, "stdout"))
+        return Report("failed", str(mismatch[0])) if mismatch else Report("passed")
     message = (
-        f"{place}: still running after {job.limit:g} s, so it was ended. What each thread was doing "
+        f"{place}: still running after {job.limit:g} s, so it was ended. What each thread did "
         "stands below, in its standard error. The limit is the option docs_timeout."
     )
     return Report("failed", message)

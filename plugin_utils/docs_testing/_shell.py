@@ -22,13 +22,13 @@ def run_bash(code: str, places: Sequence[Place], folder: Path) -> None:
     Blank lines put before it give bash's own messages the line numbers of the page; a trap notes
     the line that failed, since `false` says nothing.
     """
-    above = max(places[0].line - 1, 0) if places else 0
+    above = places[0].line - 1
     note = folder / "failed-line"
     trap = f"trap 'echo $LINENO >{shlex.quote(str(note))}' ERR"
     status = _bash("-euo", "pipefail", "-c", trap + ("\n" * above or ";") + code)
     if status:
         line = int(note.read_text("utf-8")) - above if note.exists() else 1
-        place = places[min(max(line, 1), len(places)) - 1]
+        place = places[min(line, len(places)) - 1]
         raise BlockError(place, f"the block ended with exit status {status}")
 
 

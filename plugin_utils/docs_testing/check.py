@@ -24,21 +24,7 @@ __all__ = ("Result", "check", "copied")
 API = frozenset({"doc-heading", "doc-signature", "mkdocstrings-source"})
 LINE_NUMBERS = frozenset({"linenos", "linenodiv"})
 VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    ]
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "wbr"}
 )
 ANNOTATION = re.compile(
     r"[ \t]*(?:#|//|--|;|<!--)[ \t]*\(\d+\)!(?:[ \t]*-->)?[ \t]*$", re.MULTILINE
@@ -79,9 +65,9 @@ def check(config: Path, built: Path) -> Result:
         if not (built / name).is_file():
             result.problems.append(f"{Place(str(page.path), 1)}: not built: no {built / name}")
     for file in sorted(built.rglob("*.html")):
-        page = pages.get(file.relative_to(built).as_posix())
-        if page:
-            _check_page(page, _shown(file), result)
+        name = file.relative_to(built).as_posix()
+        if name in pages:
+            _check_page(pages[name], _shown(file), result)
         else:  # made by a plugin: an archive, a tag page, a print page
             _check_other(file, _shown(file), everywhere, result)
     return result
@@ -114,9 +100,8 @@ def _check_page(page: Page, shown: list[_Pre], result: Result) -> None:
     for pre in shown:
         _count(pre, result)
         if pre.kind == "docstring" and ">>> " not in pre.text:
-            place, _ = _locate(page, ":::")
             message = f"an example in a docstring is no doctest: {_first_line(pre.text)!r}"
-            result.problems.append(f"{place}: {message}")
+            result.problems.append(f"{_locate_api(page)}: {message}")
         elif pre.kind in ("page", "mermaid") and known[copied(pre.text)]:
             known[copied(pre.text)] -= 1
             result.counts["matched"] += 1
@@ -152,13 +137,23 @@ def _first_line(text: str) -> str:
 
 def _locate(page: Page, first: str) -> tuple[Place, str]:
     """Find the line of the page that an untested block begins at, and say what it is there."""
-    inside = {line for fence in page.fences for line in range(fence.start, fence.end)}
-    for number, line in enumerate(page.lines):
-        if number not in inside and unescape(line).strip().endswith(first):
-            above = page.lines[number - 1] if number else ""
+    opening = {fence.start for fence in page.fences}
+    above = ""
+    for number in sorted({*page.outside(), *opening}):
+        line = page.lines[number]
+        if unescape(line).strip().endswith(first):
+            if number in opening:
+                return page.places[number], "a fence that MkDocs shows as text"
             raw = "<pre" in line or "<pre" in above
             return page.places[number], "a raw <pre>" if raw else "an indented code block"
+        above = line
     return Place(str(page.path), 1), "a block that is in no fence of the page"
+
+
+def _locate_api(page: Page) -> Place:
+    """Find the line that has mkdocstrings fill the page."""
+    lines = (page.places[n] for n in page.outside() if page.lines[n].lstrip().startswith(":::"))
+    return next(lines, Place(str(page.path), 1))
 
 
 def _shown(file: Path) -> list[_Pre]:

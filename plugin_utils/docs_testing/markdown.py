@@ -85,7 +85,8 @@ class _Marks(Preprocessor):
             case "runs_as":
                 command = f"<code>{escape(mark.text())}</code>"
                 return f'<p class="runs-as">{self._fill("runs_as", command)}</p>'
-        return None
+            case _:
+                return None
 
     def _fill(self, name: str, html: str) -> str:
         return escape(self._texts[name]).replace("{}", html)
