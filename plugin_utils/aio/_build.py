@@ -204,9 +204,7 @@ class Build(Generic[T]):
 
     def waiters(self) -> list[Build[Any]]:
         """Return the builds whose factories wait for this one."""
-        return [
-            build for build in list(self._waits.values()) if build is not None and build.running
-        ]
+        return [build for build in list(self._waits.values()) if build and build.running]
 
     def _wake(self) -> None:
         with guard.lock:

@@ -46,9 +46,10 @@ class SingletonSlot(Generic[T]):
         scope: `"loop"`: an instance for each running loop, which is what a client with
             connections needs. `"process"`: one instance for all loops and threads, for objects
             that are bound to no loop.
-        close: Called with each instance that `aclose` drops, once, after the slot is empty. What
-            it returns is awaited if it can be, so it may be a function or a coroutine function.
-            Never called by `reset`, at exit, or in another process than the one that built.
+        close: Called once with each instance that `aclose` drops, after the slot is empty, and
+            with each that a build makes in vain. What it returns is awaited if it can be, so it
+            may be a function or a coroutine function. Never called with what `reset` drops, at
+            exit, or in another process than the one that built the instance.
         fork: `"rebuild"`, as said above, or `"keep"`: a forked child goes on with the parent's
             instance. For data that is only read, and for `scope="process"` only.
         name: Names the slot in errors. A slot without one goes by the name of its factory.

@@ -18,7 +18,7 @@ CALLERS = 10
 
 
 @pytest.mark.promise(2)
-def test_waiters_retry_one_at_a_time(run: Run) -> None:
+def test_tasks_retry_one_at_a_time(run: Run) -> None:
     """Each caller sees the error of its own try, and never are there two tries at once."""
 
     async def main() -> None:

@@ -28,6 +28,8 @@ GOES_WRONG = {
     "retire_while_in_use": "AssertionError: the connection was closed",
     "share_one_client": "AssertionError: 2 clients were built",
     "test_your_accessor": "AssertionError",
+    "two_event_loops": "AssertionError: the client belongs to the first loop",
+    "use_from_async": "AssertionError: 2 clients were made",
     "warm_up": "AssertionError: 2 clients were built",
 }
 WORKS = [path.stem for path in sorted((SNIPPETS / "fixed").glob("[!_]*.py"))]

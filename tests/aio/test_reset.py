@@ -1,4 +1,4 @@
-"""Dropping and closing: `reset`, which never waits, and `aclose`, which does."""
+"""`reset`: drops what all loops have, never waits, never closes."""
 
 import asyncio
 import gc
@@ -11,47 +11,12 @@ import pytest
 
 from plugin_utils import aio
 from plugin_utils.aio._build import guard
+from tests.aio.clients import Client, Factory, connect, new_slot
 from tests.aio.conftest import Run
 from tests.support.loops import LIMIT, Scope, at_rest, in_threads, run_on
 
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
 Report = dict[str, Any]
-
-
-class Client:
-    """Knows who closed it."""
-
-    def __init__(self) -> None:
-        self.closed_on: list[asyncio.AbstractEventLoop] = []
-
-    async def aclose(self) -> None:
-        """Close, with a wait as in a real client."""
-        await asyncio.sleep(0)
-        self.closed_on.append(asyncio.get_running_loop())
-
-
-class Factory:
-    """Makes clients, when it is let."""
-
-    def __init__(self) -> None:
-        self.made: list[Client] = []
-        self.open = asyncio.Event()
-
-    async def __call__(self) -> Client:
-        """Make a client when the event is set."""
-        await self.open.wait()
-        self.made.append(Client())
-        return self.made[-1]
-
-
-async def connect() -> Client:
-    """Make a client in two steps."""
-    await asyncio.sleep(0)
-    return Client()
-
-
-def _slot(scope: Scope = "loop") -> aio.SingletonSlot[Client]:
-    return aio.SingletonSlot(scope=scope, close=Client.aclose, name="client")
 
 
 def _record_reports() -> list[Report]:
@@ -63,7 +28,7 @@ def _record_reports() -> list[Report]:
 @pytest.mark.promise(28)
 def test_reset_drops_the_instances_of_all_loops(new_loop: NewLoop) -> None:
     """It needs no loop, waits for nothing and closes nothing: it is plain sync code."""
-    slot = _slot()
+    slot = new_slot()
     with asyncio.Runner(loop_factory=new_loop) as one, asyncio.Runner(loop_factory=new_loop) as two:
         first, second = one.run(slot.get(connect)), two.run(slot.get(connect))
         assert slot.reset()
@@ -80,7 +45,7 @@ def test_reset_under_a_running_loop_does_not_wait(run: Run) -> None:
     """Sync code that evicts a stale client under a running loop changes state and returns."""
 
     async def main() -> None:
-        slot = _slot()
+        slot = new_slot()
         client = await slot.get(connect)
         assert slot.reset()
         assert slot.peek() is None
@@ -95,7 +60,7 @@ def test_reset_of_an_expected_instance(run: Run) -> None:
     """Two tasks that find one client stale drop it once, and not the next one."""
 
     async def main() -> None:
-        slot = _slot()
+        slot = new_slot()
         stale = await slot.get(connect)
         assert slot.reset(expected=stale)
         fresh = await slot.get(connect)
@@ -110,7 +75,7 @@ def test_reset_of_an_expected_instance_spares_a_build(run: Run) -> None:
     """What is being built is not what the caller has found stale."""
 
     async def main() -> None:
-        slot, factory = _slot(), Factory()
+        slot, factory = new_slot(), Factory()
         caller = asyncio.create_task(slot.get(factory))
         await at_rest()
         assert not slot.reset(expected=None)
@@ -125,7 +90,7 @@ def test_reset_during_a_build(run: Run) -> None:
     """What was being built is never served; its own loop closes it; all callers get the next."""
 
     async def main() -> None:
-        slot, factory = _slot(), Factory()
+        slot, factory = new_slot(), Factory()
         callers = [asyncio.create_task(slot.get(factory)) for _ in range(5)]
         await at_rest()
         assert slot.reset()
@@ -146,7 +111,7 @@ def test_reset_after_a_build_and_before_its_callers_go_on(run: Run) -> None:
     """They look again when they are woken, and build: what was reset is not served."""
 
     async def main() -> None:
-        slot, made = _slot(), list[Client]()
+        slot, made = new_slot(), list[Client]()
 
         async def factory() -> Client:
             await at_rest()
@@ -165,7 +130,7 @@ def test_reset_after_a_build_and_before_its_callers_go_on(run: Run) -> None:
 @pytest.mark.promise(28)
 def test_reset_from_another_thread_during_a_build(new_loop: NewLoop) -> None:
     """The waiting task is woken on its own loop; the late client is closed there."""
-    slot = _slot()
+    slot = new_slot()
     begun = Event()
     made: list[Client] = []
 
@@ -233,173 +198,6 @@ def test_error_of_an_unwanted_build_is_reported(run: Run, fails: str) -> None:
     run(main())
 
 
-@pytest.mark.promise(28)
-@pytest.mark.parametrize("scope", ["loop", "process"])
-def test_aclose_drops_and_closes(run: Run, scope: Scope) -> None:
-    """It says whether there was something; a second one finds nothing; the next `get` builds."""
-
-    async def main() -> None:
-        slot = _slot(scope=scope)
-        assert not await slot.aclose()
-        client = await slot.get(connect)
-        assert list(await asyncio.gather(slot.aclose(), slot.aclose())) == [True, False]
-        assert client.closed_on == [asyncio.get_running_loop()]
-        assert slot.peek() is None
-        assert await slot.get(connect) is not client
-
-    run(main())
-
-
-@pytest.mark.promise(28)
-def test_aclose_is_for_the_running_loop(new_loop: NewLoop) -> None:
-    """Another loop's client stays, and is closed there and nowhere else."""
-    accessor = aio.lazy_singleton(close=Client.aclose)(connect)
-    with asyncio.Runner(loop_factory=new_loop) as one, asyncio.Runner(loop_factory=new_loop) as two:
-        first, second = one.run(accessor()), two.run(accessor())
-        assert two.run(accessor.aclose())
-        assert second.closed_on == [two.get_loop()]
-        assert one.run(accessor()) is first
-        assert one.run(accessor.aclose())
-        assert first.closed_on == [one.get_loop()]
-
-
-@pytest.mark.promise(28)
-def test_aclose_never_touches_what_a_dead_loop_left(run: Run) -> None:
-    """A client of a closed loop cannot be closed on another loop; it is only let go."""
-    accessor = aio.lazy_singleton(close=Client.aclose)(connect)
-    left = run(accessor())
-
-    async def main() -> None:
-        assert not await accessor.aclose()
-        await accessor()
-        assert await accessor.aclose()
-
-    run(main())
-    assert left.closed_on == []
-
-
-@pytest.mark.promise(28)
-def test_close_may_be_a_function(run: Run) -> None:
-    """What `close` returns is awaited if it can be, and let go otherwise."""
-    closed: list[Client] = []
-
-    async def main() -> None:
-        accessor = aio.lazy_singleton(close=closed.append)(connect)
-        client = await accessor()
-        assert await accessor.aclose()
-        assert closed == [client]
-
-    run(main())
-
-
-def test_aclose_without_close_drops(run: Run) -> None:
-    """A slot that was not told how to close only empties itself."""
-
-    async def main() -> None:
-        accessor = aio.lazy_singleton(connect)
-        client = await accessor()
-        assert await accessor.aclose()
-        assert await accessor() is not client
-
-    run(main())
-
-
-@pytest.mark.promise(28)
-def test_close_that_fails(run: Run) -> None:
-    """Its error reaches the caller of `aclose`, and the slot is empty nevertheless."""
-
-    async def close(_: Client) -> None:
-        raise OSError("already closed")
-
-    async def main() -> None:
-        accessor = aio.lazy_singleton(close=close)(connect)
-        await accessor()
-        with pytest.raises(OSError, match="already closed"):
-            await accessor.aclose()
-        assert accessor.peek() is None
-
-    run(main())
-
-
-@pytest.mark.promise(28)
-def test_aclose_during_a_build(run: Run) -> None:
-    """It returns when the unwanted client is closed; who waited gets another, open one."""
-
-    async def main() -> None:
-        slot, factory = _slot(), Factory()
-        caller = asyncio.create_task(slot.get(factory))
-        await at_rest()
-        closing = asyncio.create_task(slot.aclose())
-        await at_rest()
-        assert not closing.done()
-        factory.open.set()
-        assert await closing
-        unwanted = next(each for each in factory.made if each is not slot.peek())
-        assert unwanted.closed_on == [asyncio.get_running_loop()]
-        assert (await caller).closed_on == []
-
-    run(main())
-
-
-@pytest.mark.promise(28)
-def test_aclose_that_gives_up_waiting(run: Run) -> None:
-    """A time limit on `aclose` ends the wait; the build is unwanted all the same."""
-
-    async def main() -> None:
-        slot, factory = _slot(), Factory()
-        caller = asyncio.create_task(slot.get(factory))
-        await at_rest()
-        caller.cancel()
-        await at_rest()
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(slot.aclose(), 0.001)
-        factory.open.set()
-        await at_rest()
-        assert slot.peek() is None
-        assert factory.made[0].closed_on == [asyncio.get_running_loop()]
-
-    run(main())
-
-
-@pytest.mark.promise(27, 28)
-def test_aclose_of_a_build_whose_loop_has_stopped(new_loop: NewLoop) -> None:
-    """It does not wait for what may never go on."""
-    slot, factory = _slot(scope="process"), Factory()
-    with asyncio.Runner(loop_factory=new_loop) as stopped:
-        caller = stopped.get_loop().create_task(slot.get(factory))
-        stopped.run(at_rest())
-        assert run_on(new_loop, slot.aclose())
-        caller.cancel()
-
-
-@pytest.mark.promise(10)
-def test_close_may_use_the_accessor(run: Run) -> None:
-    """The slot is empty by then: it builds anew, be the closed one served or never published."""
-
-    async def main() -> None:
-        slot: aio.SingletonSlot[Client]
-        used: list[Client] = []
-
-        async def close(_: Client) -> None:
-            used.append(await slot.get(connect))
-
-        slot, factory = aio.SingletonSlot(close=close), Factory()
-        served = await slot.get(connect)
-        await slot.aclose()
-        assert used[0] is slot.peek()
-        assert served is not used[0]
-        slot.reset()
-        caller = asyncio.create_task(slot.get(factory))
-        await at_rest()
-        slot.reset()
-        caller.cancel()
-        factory.open.set()
-        await at_rest()
-        assert used[1] is slot.peek()
-
-    run(main())
-
-
 @pytest.mark.promise(10)
 def test_finaliser_may_use_the_accessor(run: Run) -> None:
     """A dropped instance's `__del__` finds the slot empty, and no lock held against it."""
@@ -427,7 +225,7 @@ def test_finaliser_or_signal_handler_under_the_lock(run: Run) -> None:
     """The garbage collector and signals run code between any two lines; that may call `reset`."""
 
     async def main() -> None:
-        slot = _slot()
+        slot = new_slot()
         await slot.get(connect)
         with guard.lock:
             assert slot.reset()
@@ -469,7 +267,7 @@ def test_dropped_instance_is_collectable_at_once(run: Run) -> None:
 def test_resets_while_others_get(new_loop: NewLoop, scope: Scope) -> None:
     """Two loops get while two threads reset: every get returns a whole instance."""
     rounds = 100
-    slot = _slot(scope=scope)
+    slot = new_slot(scope=scope)
     done = Event()
 
     async def main() -> int:
@@ -494,7 +292,7 @@ def test_resets_while_others_get(new_loop: NewLoop, scope: Scope) -> None:
 
 def test_peek_where_no_loop_runs(run: Run) -> None:
     """With an instance per loop there is none to find; one for all loops is found."""
-    per_loop, for_all = _slot(), _slot(scope="process")
+    per_loop, for_all = new_slot(), new_slot(scope="process")
     run(per_loop.get(connect))
     client = run(for_all.get(connect))
     assert per_loop.peek("none") == "none"
