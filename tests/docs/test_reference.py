@@ -14,7 +14,7 @@ from plugin_utils import errors
 from tests.docs.tables import ROOT, codes, table
 
 # Commands and pytest plugins: their pages describe how to run them.
-COMMANDS = {"checker", "docs_testing", "vendoring"}
+COMMANDS = {"checker", "cli", "docs_testing", "vendoring"}
 # What the package itself exports is documented under its short name.
 RE_EXPORTED = {"errors"}
 MODULES = [
