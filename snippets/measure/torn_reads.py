@@ -74,6 +74,7 @@ def torn_reads(slot: Slot, seconds: float, readers: int = 4) -> tuple[int, int]:
         slot.reset()
     for thread in threads:
         thread.join()
+    slot.reset()
     return sum(reads for reads, _ in counts), sum(torn for _, torn in counts)
 
 

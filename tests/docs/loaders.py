@@ -1,0 +1,63 @@
+"""Loads the configuration files that pages show, by the code that reads them for real.
+
+Named in pytest's option `docs_loaders`. Each runs in the process of its block.
+"""
+
+import logging
+import os
+from pathlib import Path
+
+import yaml
+
+from plugin_utils.honcho import HonchoClientConfig
+from plugin_utils.honcho._files import read_hermes_section
+
+__all__ = ("config_yaml", "honcho_json", "plugin_yaml")
+
+# What Hermes Agent 0.19.0 reads of a plugin's manifest.
+_MANIFEST = {
+    "name",
+    "version",
+    "description",
+    "author",
+    "kind",
+    "requires_env",
+    "provides_tools",
+    "provides_hooks",
+}
+
+
+class _Strict(logging.Handler):
+    """Makes an error of every warning: a page shows nothing that is ignored."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise ValueError(record.getMessage())
+
+
+def honcho_json(path: Path) -> None:
+    """Load a Honcho file for each of its hosts."""
+    _be_strict()
+    config = HonchoClientConfig.from_global_config(config_path=path)
+    assert config.raw, "the file is empty"
+    for host in config.raw.get("hosts", {}):
+        HonchoClientConfig.from_global_config(host=host, config_path=path)
+
+
+def config_yaml(path: Path) -> None:
+    """Load the Honcho settings of a Hermes configuration."""
+    _be_strict()
+    os.environ["HERMES_HOME"] = str(path.parent)
+    read_hermes_section()
+    HonchoClientConfig.from_env()
+
+
+def plugin_yaml(path: Path) -> None:
+    """Check a plugin's manifest: nothing is unknown, and the kind is said."""
+    manifest = yaml.safe_load(path.read_text("utf-8"))
+    unknown = set(manifest) - _MANIFEST
+    assert not unknown, unknown
+    assert {"name", "kind"} <= set(manifest)
+
+
+def _be_strict() -> None:
+    logging.getLogger("plugin_utils").addHandler(_Strict(logging.WARNING))

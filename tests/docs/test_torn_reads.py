@@ -1,0 +1,57 @@
+"""The program behind the figures of the page on the slot."""
+
+import re
+import tempfile
+from collections.abc import Callable
+from typing import IO
+
+import pytest
+
+from plugin_utils import SingletonSlot
+from snippets.measure.torn_reads import TwoFields, main, torn_reads
+
+# Dropping a file without closing it is what the program is about.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+class Torn:
+    """A slot whose every read is torn."""
+
+    def get(self, factory: Callable[[], IO[bytes]], /) -> None:
+        """Return nothing, always."""
+
+    def reset(self) -> None:
+        """Do nothing."""
+
+
+def test_counts_what_was_torn() -> None:
+    """Each `None` is counted, and each read."""
+    reads, torn = torn_reads(Torn(), seconds=0.02)
+    assert reads == torn > 0
+
+
+def test_our_slot_is_never_torn() -> None:
+    """The slot of the library hands out a file at each read."""
+    reads, torn = torn_reads(SingletonSlot[IO[bytes]](), seconds=0.1)
+    assert reads > 0
+    assert torn == 0
+
+
+def test_two_fields_build_reset_and_build_anew() -> None:
+    """The other form is right as long as one thread uses it."""
+    slot = TwoFields()
+    first = slot.get(tempfile.TemporaryFile)
+    assert first is not None
+    assert slot.get(tempfile.TemporaryFile) is first
+    slot.reset()
+    second = slot.get(tempfile.TemporaryFile)
+    assert second is not first
+    slot.reset()
+
+
+def test_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str]) -> None:
+    """The report names the interpreter and both forms."""
+    main(0.02)
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\w+ [\d.]+\S*, 0.02 s each", head)
+    assert [line.split("  ")[0].strip() for line in lines] == ["two fields", "SingletonSlot"]
