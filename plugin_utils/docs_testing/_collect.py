@@ -150,7 +150,8 @@ class PageFile(pytest.File):
             if not site.publishes(self.path):
                 return
             page = site.read(self.path)
-            items = [self._item(block, site) for block in blocks(page)]
+            parts = [page, *site.docstrings(page)]
+            items = [self._item(block, site) for part in parts for block in blocks(part)]
         except (
             ConfigurationError,
             FileNotFoundError,
@@ -160,7 +161,7 @@ class PageFile(pytest.File):
             raise self.CollectError(str(error)) from error
         self.pages.count(items)
         yield from items
-        for place in page.stray_fences():
+        for place in (place for part in parts for place in part.stray_fences()):
             yield _node(StrayFence, self, name=_name(place, self.path), place=place)
 
     def _item(self, block: Block, site: Site) -> "BlockItem":

@@ -8,8 +8,9 @@ check of the built site.
 
 import contextlib
 import re
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -26,6 +27,7 @@ from pymdownx.snippets import SnippetPreprocessor
 from pymdownx.superfences import SuperFencesBlockPreprocessor
 
 from plugin_utils.docs_testing._block import Place
+from plugin_utils.docs_testing._docstrings import docstrings
 from plugin_utils.docs_testing._trace import IncludeStep, Trace
 
 __all__ = ("Fence", "Page", "Site")
@@ -99,6 +101,14 @@ class Site:
         raise FileNotFoundError(message)
 
     @cached_property
+    def _sources(self) -> list[str]:
+        """The folders in which mkdocstrings looks for packages."""
+        plugin = cast("Any", self._config.plugins).get("mkdocstrings")
+        handlers: dict[str, Any] = plugin.config.handlers if plugin else {}
+        paths: list[str] = handlers.get("python", {}).get("paths", ["."])
+        return [*(str(self.root / path) for path in paths), *sys.path]
+
+    @cached_property
     def pages(self) -> dict[Path, str]:
         """The pages that the build publishes, with the HTML file of each, relative to the site."""
         files = get_files(self._config).documentation_pages()
@@ -115,6 +125,15 @@ class Site:
     def read(self, path: Path) -> Page:
         """Expand the page and find its fences."""
         return self.parse(path.read_text("utf-8-sig"), path)
+
+    def docstrings(self, page: Page) -> Iterator[Page]:
+        """Read the docstrings that mkdocstrings puts into the page, each as a page."""
+        for number in page.outside():
+            for text, file, line in docstrings(page.lines[number], self._sources):
+                read = self.parse(text, file, includes=False)
+                above = line - 1
+                places = [Place(place.file, place.line + above) for place in read.places]
+                yield replace(read, places=places)
 
     def parse(self, text: str, path: Path, *, includes: bool = True) -> Page:
         """Do what `read` does with a page's text; without `includes`, these stay as written."""

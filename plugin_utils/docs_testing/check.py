@@ -2,13 +2,15 @@
 
 The HTML is the judge: what a reader can copy from a page has to be the text of a block that
 `pytest --codeblocks` collects. Blocks that mkdocstrings makes of signatures and sources are counted
-and left alone; an example in a docstring has to be a doctest, which `--doctest-modules` runs.
+and left alone; an example in a docstring is a fence, which that collects, too, or a doctest, which
+`--doctest-modules` runs.
 
 This reads files and runs nothing.
 """
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
@@ -58,10 +60,11 @@ def check(config: Path, built: Path) -> Result:
     """
     result = Result()
     site = Site(config)
-    pages = {html: site.read(path) for path, html in site.pages.items()}
-    everywhere = {copied(fence.source) for page in pages.values() for fence in page.fences}
-    for name, page in pages.items():
-        _check_source(page, result)
+    pages = {html: _read(site, path) for path, html in site.pages.items()}
+    everywhere = {text for parts in pages.values() for text in _texts(parts)}
+    for name, (page, *docstrings) in pages.items():
+        for part in (page, *docstrings):
+            _check_source(part, result)
         if not (built / name).is_file():
             result.problems.append(f"{Place(str(page.path), 1)}: not built: no {built / name}")
     for file in sorted(built.rglob("*.html")):
@@ -71,6 +74,16 @@ def check(config: Path, built: Path) -> Result:
         else:  # made by a plugin: an archive, a tag page, a print page
             _check_other(file, _shown(file), everywhere, result)
     return result
+
+
+def _read(site: Site, path: Path) -> list[Page]:
+    """Read a page, and the docstrings that it shows."""
+    page = site.read(path)
+    return [page, *site.docstrings(page)]
+
+
+def _texts(parts: Iterable[Page]) -> Counter[str]:
+    return Counter(copied(fence.source) for part in parts for fence in part.fences)
 
 
 def copied(text: str) -> str:
@@ -95,22 +108,22 @@ def _check_source(page: Page, result: Result) -> None:
         result.problems.append(str(error))
 
 
-def _check_page(page: Page, shown: list[_Pre], result: Result) -> None:
-    known = Counter(copied(fence.source) for fence in page.fences)
+def _check_page(parts: list[Page], shown: list[_Pre], result: Result) -> None:
+    page, known = parts[0], _texts(parts)
     for pre in shown:
         _count(pre, result)
-        if pre.kind == "docstring" and ">>> " not in pre.text:
-            message = f"an example in a docstring is no doctest: {_first_line(pre.text)!r}"
-            result.problems.append(f"{_locate_api(page)}: {message}")
-        elif pre.kind in ("page", "mermaid") and known[copied(pre.text)]:
+        first = _first_line(pre.text)
+        if pre.kind != "api" and known[copied(pre.text)]:
             known[copied(pre.text)] -= 1
             result.counts["matched"] += 1
+        elif pre.kind == "docstring" and not pre.text.startswith(">>> "):
+            result.counts["unmatched"] += 1
+            message = f"an example in a docstring that no test runs: {first!r}"
+            result.problems.append(f"{_locate_api(page)}: {message}")
         elif pre.kind in ("page", "mermaid"):
             result.counts["unmatched"] += 1
-            place, what = _locate(page, _first_line(pre.text))
-            result.problems.append(
-                f"{place}: {what}, so no test runs it: {_first_line(pre.text)!r}"
-            )
+            place, what = _locate(page, first)
+            result.problems.append(f"{place}: {what}, so no test runs it: {first!r}")
     diagrams = Counter(copied(fence.source) for fence in page.fences if fence.language == "mermaid")
     result.counts["hidden"] += (known - diagrams).total()
 

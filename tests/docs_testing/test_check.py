@@ -154,12 +154,25 @@ def _append(html: Path, text: str) -> None:
 def test_signatures_are_exempt_and_examples_are_not(
     example: str, problems: int, small: tuple[Path, Path]
 ) -> None:
-    """Of what mkdocstrings adds, signatures and sources are counted; examples are doctests."""
+    """Of what mkdocstrings adds, signatures and sources are counted, and so is a doctest."""
     _append(small[1] / "index.html", API.format(example))
     result = check(*small)
-    assert result.counts == Counter(found=4, matched=1, api=2, docstring=1, page=1, hidden=0)
+    counts = Counter(found=4, matched=1, api=2, docstring=1, page=1, unmatched=problems)
+    assert +result.counts == +counts
     assert len(result.problems) == problems
-    assert all("index.md:7: an example in a docstring" in problem for problem in result.problems)
+    assert all(
+        "index.md:7: an example in a docstring that no test runs" in problem
+        for problem in result.problems
+    )
+
+
+def test_examples_that_pytest_collects_are_matched(small: tuple[Path, Path]) -> None:
+    """A fence of a docstring that the page shows is a tested block."""
+    source = small[0].parent / "module.py"
+    source.write_text('"""M.\n\n```python\nf(1)\n```\n"""\n', "utf-8")
+    _append(small[1] / "index.html", API.format("f(1)"))
+    result = check(*small)
+    assert (result.problems, result.counts["matched"]) == ([], 2)
 
 
 def test_a_block_that_a_plugin_adds_is_found(small: tuple[Path, Path]) -> None:
