@@ -80,8 +80,9 @@ def run(site: Path, *arguments: str, environ: Mapping[str, str] | None = None) -
     """Run pytest on the site's blocks, in a process of its own."""
     report = site / "report.xml"
     command = [sys.executable, "-m", "pytest", "--codeblocks", f"--junitxml={report}"]
+    unused = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio"]
     ended = subprocess.run(
-        [*command, "-p", "no:cacheprovider", *(arguments or ["docs"])],
+        [*command, *unused, *(arguments or ["docs"])],
         cwd=site,
         env={**os.environ, **(environ or {})},
         stdout=subprocess.PIPE,

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from plugin_utils.docs_testing import _collect
 from plugin_utils.docs_testing._block import Place
 from plugin_utils.docs_testing._pages import Site
 from tests.docs_testing import sites
@@ -34,6 +37,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "docs/deep/er/page_below.md": BLOCK.format("'below'"),
         "docs/drafts/draft.md": BLOCK.format("'draft'"),
         "docs/drafts/build/draft_in_build.md": BLOCK.format("'draft'"),
+        "docs/api.md": "# T\n\n::: shelf\n\n~~~ python\n1\n~~~\n",
+        "shelf.py": '"""Shelf.\n\n```python\nassert 0\n```\n"""\n',
         "build/no_page.md": BLOCK.format("'not of the site'"),
     }
     site = sites.write(tmp_path_factory.mktemp("plain"), pages, config=PLAIN)
@@ -42,7 +47,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_pages_are_found_without_registration(plain: Run) -> None:
     """Every page that MkDocs publishes is collected, and the README; no other file is."""
-    assert set(plain.pages) == {"README", "index", "page_in_build", "page_below"}
+    assert set(plain.pages) == {"README", "api", "index", "page_in_build", "page_below"}
 
 
 def test_a_site_without_extensions_has_the_fences_of_markdown(plain: Run) -> None:
@@ -51,6 +56,14 @@ def test_a_site_without_extensions_has_the_fences_of_markdown(plain: Run) -> Non
     assert found[:2] == [("line 3", "passed"), ("line 7", "failed")]
     assert found[2:] == [("line 12", "failed"), ("line 13", "failed")]
     assert "MkDocs does not read this line as a fence" in plain.pages["index"][2].text
+
+
+def test_an_example_in_a_docstring_runs_and_names_its_line(plain: Run) -> None:
+    """What a page shows of a docstring is an item of the page, and fails at its own line."""
+    own, example = plain.pages["api"]
+    assert own == ("line 5", "passed", "")
+    assert (example.name, example.outcome) == ("shelf.py:3", "failed")
+    assert example.text.startswith("shelf.py:4: in <module>\n    assert 0\n")
 
 
 REFUSED = {
@@ -142,22 +155,19 @@ def test_the_options_reach_the_blocks(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in pages["broken"][0].text  # pytest's own troubles look as ever
 
 
-@pytest.mark.parametrize(
-    ("ini", "message"),
-    [
-        (
-            "docs_loaders = a.conf\n",
-            "docs_loaders takes lines 'TITLE = module:function', not 'a.conf'",
-        ),
-        ("docs_config = none.yml\n", "docs_config names 'none.yml', but there is no file"),
-    ],
-)
-def test_a_wrong_option_is_refused(ini: str, message: str, tmp_path: Path) -> None:
-    """What pytest's configuration has wrong is said before a block runs."""
+def test_a_loader_that_is_none_is_refused() -> None:
+    """The option is read before a block runs."""
+    config: Any = SimpleNamespace(getini={"docs_loaders": ["a.conf"]}.get)
+    with pytest.raises(pytest.UsageError, match=r"'TITLE = module:function', not 'a\.conf'"):
+        _collect.Pages(config)
+
+
+def test_a_configuration_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """A wrong name in pytest's configuration is said for each page, and no block runs."""
     pages = {"docs/page.md": BLOCK.format(1), "docs/build/page.md": BLOCK.format(1)}
-    run = sites.run(sites.write(tmp_path, pages, ini=ini))
-    assert run.status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED)
-    assert message in run.printed
+    run = sites.run(sites.write(tmp_path, pages, ini="docs_config = none.yml\n"))
+    assert run.status == pytest.ExitCode.INTERRUPTED
+    assert "docs_config names 'none.yml', but there is no file" in run.printed
 
 
 def test_a_page_of_no_site_is_refused(tmp_path: Path) -> None:
@@ -237,6 +247,5 @@ markdown_extensions:
     assert [place.line for place in page.stray_fences()] == [3, 5]
 
 
-def refuse(*_: object, **__: object) -> str:
+def refuse(*_: object, **__: object) -> None:
     """Refuse a block."""
-    raise ValueError

@@ -111,19 +111,6 @@ def test_a_line_of_a_page_is_no_directive() -> None:
     assert not list(docstrings("Use ::: json to show it.", []))
 
 
-def test_an_example_runs_and_names_its_line(shop: Path) -> None:
-    """An example is an item of the page; it fails at its line of the source."""
-    site = sites.write(
-        shop,
-        {"docs/page.md": "# T\n\n::: shop.pay\n\n```text\n::: shop.low\n```\n"},
-        config=(shop / "mkdocs.yml").read_text("utf-8"),
-    )
-    example, text = sorted(sites.run(site).pages["page"])[::-1]
-    assert (example.name, example.outcome) == ("shop/_till.py:28", "failed")
-    assert example.text.startswith("shop/_till.py:30: in <module>\n    assert 0")
-    assert text.name == "line 5"
-
-
 def test_the_folders_are_those_of_mkdocstrings(shop: Path, tmp_path: Path) -> None:
     """A site may have its sources elsewhere."""
     config = f"""\
