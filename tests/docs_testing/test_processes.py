@@ -116,7 +116,7 @@ def test_a_host_without_timers_leaves_the_limit_to_pytest() -> None:
 def test_a_block_that_ends_the_server_is_reported(tmp_path: Path) -> None:
     """Whatever a block does to the process that started it, pytest is not left waiting."""
     bench = Bench(tmp_path, Options(base=tmp_path, limit=20), {})
-    kill = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
+    kill = "import os, signal, threading\nos.kill(os.getppid(), signal.SIGKILL)"
     with pytest.raises(RuntimeError, match="ended by itself, with status -9"):
-        bench.only(f"# T\n\n```python\n{kill}\n```\n")
+        bench.only(f"# T\n\n```python\n{kill}\nthreading.Event().wait()\n```\n")
     bench.runner.close()
