@@ -73,44 +73,6 @@ def test_waiters_retry_one_at_a_time(make: Make) -> None:
     assert results.count(face.peek()) == threads - 2
 
 
-@pytest.mark.promise(2)
-def test_waiters_share_a_failure_on_request(make: Make) -> None:
-    """With `on_failure="share"` those who waited get the error, and the next caller builds."""
-    threads = 4
-
-    def build() -> object:
-        face.wait_for_waiters(threads - 1)
-        message = "down"
-        raise OSError(message)
-
-    factory = CountingFactory(build)
-    face = make(factory, on_failure="share")
-    depths: list[int] = []
-
-    def call() -> BaseException:
-        with pytest.raises(OSError, match="down") as caught:
-            face.get()
-        frames = [frame.name for frame in traceback.extract_tb(caught.tb)]
-        depths.append(frames.count("build"))
-        return caught.value
-
-    errors = run_together(threads, call)
-    assert factory.calls == 1
-    assert len(set(errors)) == 1
-    assert depths == [1] * threads
-    assert make(object, on_failure="share").get() is not None
-
-
-@pytest.mark.promise(2)
-def test_shared_failure_is_not_for_later_callers(make: Make) -> None:
-    """A caller that did not wait for the failed build makes one of its own."""
-    factory = CountingFactory(object, failures={1: OSError("down")})
-    face = make(factory, on_failure="share")
-    with pytest.raises(OSError, match="down"):
-        face.get()
-    assert face.get() is face.peek()
-
-
 @pytest.mark.promise(3)
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()], ids=repr)
 def test_base_exception_releases_the_gate(make: Make, error: BaseException) -> None:
