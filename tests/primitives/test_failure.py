@@ -144,6 +144,7 @@ def _interrupted_wait(kind: str) -> None:
     import os
     import signal
     import threading
+    import time
 
     from plugin_utils.testing import CountingFactory
     from tests.primitives.faces import FACES
@@ -154,11 +155,21 @@ def _interrupted_wait(kind: str) -> None:
     builder.start()
     factory.wait_started()
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupts: list[int] = []
+
+    def raise_once(_number: int, _frame: object) -> None:
+        interrupts.append(1)
+        if len(interrupts) == 1:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, raise_once)
 
     def interrupt() -> None:
         face.wait_for_waiters(1)
-        os.kill(os.getpid(), signal.SIGINT)
+        # Again and again: Python does not see one that comes just before the wait itself begins.
+        while not interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
 
     threading.Thread(target=interrupt).start()
     try:
