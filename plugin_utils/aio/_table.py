@@ -160,6 +160,10 @@ class Table(Generic[T]):
             build.settle()
         return dropped
 
+    def reset(self) -> None:
+        """Empty every place. Called by `plugin_utils.testing.reset_all`; not for you to call."""
+        self.drop(lambda _place, _build: True)
+
     def _sweep(self) -> None:
         """Let go of what belongs to loops that are gone, so that nothing keeps those alive."""
         self.drop(_is_dead)

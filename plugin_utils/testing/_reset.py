@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from plugin_utils._gate import alive
 
@@ -13,7 +12,8 @@ __all__ = ("reset_all",)
 def reset_all() -> None:
     """Drop the instance of every accessor and slot there is, closing it where a `close` is set.
 
-    A test that runs after another one then builds its own instances.
+    A test that runs after another one then builds its own instances. The instances of
+    `plugin_utils.aio` are dropped and not closed: only their loops could do that.
 
     Concurrency: waits for builds that are running, each in turn. An instance that another thread
     builds meanwhile may stay; end the test's threads first.
@@ -42,12 +42,19 @@ def reset_all() -> None:
     """
     errors: list[Exception] = []
     for state in alive():
-        # A table of slots has no one instance to reset, but as many as it has keys.
-        reset = getattr(state, "reset_all", None) or getattr(state, "reset", None)
         try:
-            cast("Callable[[], object]", reset)()
+            _reset(state)
         except Exception as error:  # noqa: BLE001 - raised below, when the rest is dropped too
             errors.append(error)
     if errors:
         msg = f"{len(errors)} of the singletons could not be dropped cleanly"
         raise ExceptionGroup(msg, errors)
+
+
+def _reset(state: object) -> None:
+    for name in ("reset_all", "reset"):  # of many keys, or of one instance
+        reset: Callable[[], object] | None = getattr(state, name, None)
+        if reset is not None:
+            reset()
+            return
+    # What is left is registered to be renewed in a forked child, and holds no instance.

@@ -109,6 +109,39 @@ def test_fork_inside_a_factory(kind: str, meanwhile: str) -> None:
     child.run(_fork_inside_a_factory, kind, meanwhile)
 
 
+def _fork_inside_a_factory_that_comes_too_late(kind: str) -> None:
+    import os
+
+    from tests.primitives.faces import FACES
+
+    forked: list[int] = []
+
+    class Client:
+        def __del__(self) -> None:
+            print("finaliser", flush=True)
+
+    def client() -> Client:
+        if not forked:
+            forked.append(os.fork())
+            if not forked[0]:
+                face.get()
+        return Client()
+
+    face = FACES[kind](client)
+    face.get()
+    if forked[0]:
+        _, status = os.waitpid(forked[0], 0)
+        os._exit(os.waitstatus_to_exitcode(status))
+    face.reset()
+
+
+@pytest.mark.promise(12)
+def test_instance_that_comes_too_late_in_the_child_is_set_aside(kind: str) -> None:
+    """The child keeps what it has built itself; what the forked factory brings is not finalised."""
+    ended = child.run(_fork_inside_a_factory_that_comes_too_late, kind)
+    assert ended.output == "finaliser\n", "of the instance that was reset"
+
+
 def _set_aside(kind: str, ending: str) -> None:
     import atexit
     import gc

@@ -35,6 +35,46 @@ def _collection_on_the_way_out() -> None:
     assert seen == ["held"], seen
 
 
+def _collection_on_the_way_out_of_a_lease() -> None:
+    import gc
+
+    from plugin_utils._tenure import Tenure
+
+    seen: list[object] = []
+
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            seen.append(tenure.retire())
+
+    used_up: list[object] = []
+
+    def retired(_tenure: object) -> bool:  # is read while the lock is held
+        Garbage()
+        used_up.extend((number, None, None) for number in range(5000))
+        gc.set_threshold(1)
+        gc.enable()
+        return False
+
+    def keep(_tenure: object, _value: object) -> None: ...
+
+    kind = type("Slow", (Tenure,), {"_retired": property(retired, keep)})
+    tenure = kind(object())
+    gc.collect()
+    gc.disable()
+    assert tenure.borrow()
+    gc.collect()
+    assert seen == [False], seen
+
+
+@pytest.mark.promise(9)
+def test_a_collection_while_a_lease_is_taken_may_reset() -> None:
+    """A finaliser that runs on the way out of a tenure's lock may want the lock itself."""
+    child.run(_collection_on_the_way_out_of_a_lease)
+
+
 @pytest.mark.promise(9)
 def test_a_collection_while_a_gate_is_released_may_come_back_to_it() -> None:
     """A finaliser that runs after the holder is cleared, and before the lock is, does not hang."""

@@ -1,5 +1,6 @@
 """The helpers for a plugin's own tests."""
 
+import asyncio
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plugin_utils.testing
-from plugin_utils import KeyedSlots, SingletonSlot, lazy_singleton
+from plugin_utils import KeyedSlots, SingletonSlot, aio, lazy_singleton
 from plugin_utils.testing import CountingFactory, reset_all, run_together
 from tests.support import child
 
@@ -175,6 +176,20 @@ class TestResetAll:
         assert accessor.peek() is slot.peek() is slots.peek("a") is None
         assert len(slots) == 0
         assert sorted(map(str, closed)) == ["accessor", "keyed a", "keyed b", "slot"]
+
+    def test_empties_what_was_built_by_coroutines(self) -> None:
+        """So are accessors of coroutines, whose instances are not closed."""
+        closed: list[object] = []
+
+        @aio.lazy_singleton(scope="process", close=closed.append)
+        async def client() -> object:
+            return object()
+
+        asyncio.run(client())
+        assert client.peek() is not None
+        reset_all()
+        assert client.peek() is None
+        assert closed == []
 
     def test_one_error_keeps_no_other_from_being_dropped(self) -> None:
         """What fails is raised as a group, after all the rest is dropped."""
