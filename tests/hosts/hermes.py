@@ -10,7 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from unittest.mock import patch
 
 from tests.support.overlap import Overlap
 
@@ -70,7 +71,7 @@ def connections_opened(name: str) -> list[str]:
         connection: sqlite3.Connection = connect(database, *args, **options)
         return connection
 
-    sqlite3.connect = cast("Any", counting)
+    patch.object(sqlite3, "connect", counting).start()
     return opened
 
 
