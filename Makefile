@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_VERSION := 26.3
+HOSTS := .venvs/hosts
 # What Hermes Agent 0.19 pins, where constraints.txt has newer releases.
 HERMES_PINS := honcho-ai==2.2.0 fal-client==0.13.1
 export NO_MKDOCS_2_WARNING := 1
@@ -69,6 +70,17 @@ hermes-pins: setup $(VENV)/hermes-pins/.ready  ## Test the clients on the SDK re
 $(VENV)/hermes-pins/.ready: Makefile | setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 	  --target $(@D) $(HERMES_PINS)
+	@touch $@
+
+.PHONY: test-hosts
+test-hosts: setup $(HOSTS)/.ready  ## Test in Hermes Agent, gunicorn, uvicorn and Celery.
+	$(HOSTS)/bin/python -m pytest tests/hosts
+
+$(HOSTS)/.ready: pyproject.toml tests/hosts/constraints.txt
+	$(PYTHON) -m venv --clear $(HOSTS)
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_VERSION)
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint tests/hosts/constraints.txt --group hosts
 	@touch $@
 
 .PHONY: test-all
