@@ -58,7 +58,7 @@ alone: nobody waits for its outcome. Only flags of the whole process are looked 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes
@@ -72,8 +72,8 @@ __all__ = ("RULE",)
 
 # A latch: it says that something was tried or said once, and nobody waits for the outcome.
 _LATCHES = frozenset("""
-    attempt attempted checked emitted failed hinted logged notified nudged printed running seen
-    shown shutting closed started stopped stopping tried warned warning reported
+    active attempt attempted busy checked emitted failed hinted logged notified nudged printed
+    reported running seen shown shutting closed started stopped stopping tried warned warning
     """.split())  # fmt: skip
 _WORK = frozenset("discover import load populate register scan".split())
 
@@ -99,7 +99,14 @@ def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
         return False
     if not _LATCHES.isdisjoint(words_of(store.slot.name)) or not _is_true(store.value):
         return False
+    if flow.function.is_async and not _awaits(store.rest):
+        return False
     return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+
+
+def _awaits(statements: Sequence[ast.stmt]) -> bool:
+    """Tell whether other tasks of the loop can run before the work is done."""
+    return any(isinstance(node, ast.Await) for s in statements for node in ast.walk(s))
 
 
 def _is_true(value: ast.expr) -> bool:
