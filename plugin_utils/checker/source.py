@@ -12,7 +12,7 @@ from pathlib import Path
 
 from plugin_utils.checker.model import Finding
 
-__all__ = ("Source", "lines_of", "read", "unsilenced")
+__all__ = ("Source", "decode", "lines_of", "read", "unsilenced")
 
 _NOQA = re.compile(r"#\s*noqa\b(?P<codes>:\s*[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*plugin-utils:\s*ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")
@@ -28,14 +28,23 @@ class Source:
 
 
 def read(path: str) -> Source:
-    """Read a Python file by its byte order mark or its coding line; line ends stay as they are.
+    """Read and decode a Python file.
 
     Raises:
         OSError: The file cannot be read.
+        SyntaxError: As `decode` does.
+        UnicodeDecodeError: As `decode` does.
+    """
+    return decode(Path(path).read_bytes())
+
+
+def decode(data: bytes) -> Source:
+    """Decode Python source by its byte order mark or its coding line; line ends stay as they are.
+
+    Raises:
         SyntaxError: The coding line names no known encoding.
         UnicodeDecodeError: The bytes are not in the encoding that the file declares.
     """
-    data = Path(path).read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return Source(data.decode(encoding), encoding)
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from plugin_utils.checker import Finding, Level
 from tests.checker.labels.scoring import Label, match, read_labels, score, wilson
 
-
-def label(**changes: object) -> Label:
-    """Return a judged site, different from the usual one by `changes`."""
-    usual: dict[str, object] = {
-        "package": "demo",
-        "version": "1",
-        "file": "demo/a.py",
-        "line": 100,
-        "function": "Api.client",
-        "slot": "Api._client",
-        "scope": "process",
-        "verdict": "racy",
-        "is_arguable": False,
-    }
-    return Label(**(usual | changes))  # pyright: ignore[reportArgumentType]  # mixed on purpose
+LABEL = Label(
+    package="demo",
+    version="1",
+    file="demo/a.py",
+    line=100,
+    function="Api.client",
+    slot="Api._client",
+    scope="process",
+    verdict="racy",
+    is_arguable=False,
+)
 
 
 def finding(code: str, line: int, function: str, name: str, level: Level = Level.HIGH) -> Finding:
@@ -56,25 +54,25 @@ def test_every_judged_site_is_complete() -> None:
 )
 def test_a_finding_is_matched_by_slot_and_place(found: Finding, *, matches: bool) -> None:
     """Line numbers alone are not enough, and not always the same."""
-    assert (match(label(), [found]) is found) == matches
+    assert (match(LABEL, [found]) is found) == matches
 
 
 def test_the_surest_finding_counts() -> None:
     """A site may be reported twice."""
     low = finding("LS013", 101, "Api.client", "Api._client", Level.MEDIUM)
     high = finding("LS002", 101, "Api.client", "Api._client")
-    assert match(label(), [low, high]) is high
+    assert match(LABEL, [low, high]) is high
 
 
 def test_a_score_counts_what_is_right_and_what_is_found() -> None:
     """Five sites, one of each kind of outcome."""
     total = score(
         [
-            (label(), Level.HIGH),
-            (label(verdict="broken-dcl"), Level.MEDIUM),
-            (label(), None),
-            (label(verdict="racy-benign"), Level.HIGH),
-            (label(verdict="safe"), Level.HIGH),
+            (LABEL, Level.HIGH),
+            (replace(LABEL, verdict="broken-dcl"), Level.MEDIUM),
+            (LABEL, None),
+            (replace(LABEL, verdict="racy-benign"), Level.HIGH),
+            (replace(LABEL, verdict="safe"), Level.HIGH),
         ]
     )
     assert (total.bad, total.found, total.found_high) == (3, 2, 1)

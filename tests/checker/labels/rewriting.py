@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from plugin_utils.checker import Finding, check_source, fix_source
 from plugin_utils.checker.run import check_file
@@ -92,7 +92,7 @@ def builds_in_race(text: str, function: str, slot: str, limit: float) -> int:
             meet.wait(limit)
 
     code = compile(_alone(text, function, slot), f"<{function}>", "exec")
-    namespace = _stubs(code.co_consts[0].co_names) | {
+    namespace: dict[str, Any] = _stubs(code.co_consts[0].co_names) | {
         "__builtins__": vars(builtins) | {"__import__": Stub()},
         "threading": threading,
         "storing": storing,
@@ -108,7 +108,7 @@ def builds_in_race(text: str, function: str, slot: str, limit: float) -> int:
     return len(stores)
 
 
-def _stubs(names: tuple[str, ...]) -> dict[str, object]:
+def _stubs(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: Stub() for name in names if not hasattr(builtins, name)}
 
 
