@@ -20,6 +20,7 @@ __all__ = ("Makes", "makes", "makes_for", "returned_by")
 
 _DEPTH = 3
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
+_OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
 _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
 # Its name ends like that of a resource; it holds nothing but a schema.
@@ -113,7 +114,7 @@ def _values_of(name: str, function: Function) -> Iterator[ast.expr]:
 
 def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
     name = last_name(call.func)
-    if name in _MEMOS or _is_of_a_loop(call.func, module):
+    if name in _MEMOS or (name in _OF_A_LOOP and _is_of_a_loop(call.func, module)):
         return Makes.FLAG
     if name in LOCK_TYPES:
         return Makes.LOCK
@@ -142,7 +143,7 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
 
 
 def _is_of_a_loop(func: ast.expr, module: Module) -> bool:
-    """Tell whether a task, a lock or an event is made for an event loop, which is one thread."""
+    """Tell whether a lock or an event is one for the tasks of a loop, which are in one thread."""
     name = dotted(func)
     return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
 

@@ -53,7 +53,7 @@ def _room_to_recurse() -> Generator[None]:
 
 
 def _findings(tree: ast.Module, text: str, path: str) -> list[Finding]:
-    analysis = Analysis(Module(tree))
+    analysis = Analysis(Module(tree, text))
     hits = hits_in(analysis)
     lines = lines_of(text) if hits else []
     return [_located(code, hit, path, lines, analysis) for code, hit in hits]
