@@ -72,13 +72,13 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
     module, node = analysis.module, site.function.node
     binding = _binding(site, module)
     guard = _guard(node, site.slot.name)
-    if binding is None or guard is None or not _is_plain(site.function, module):
+    if isinstance(node, ast.AsyncFunctionDef) or not _is_plain(site.function, module):
+        return None
+    if binding is None or guard is None:
         return None
     is_early = isinstance(guard.body[0], ast.Return)
     after = node.body[node.body.index(guard) + 1 :]
     build = tuple(after if is_early else guard.body)
-    if not isinstance(node, ast.FunctionDef):
-        return None
     plan = Plan(
         module=module,
         function=node,
@@ -174,7 +174,7 @@ def _stores_in(statement: ast.stmt, slot: str) -> list[ast.Assign]:
 def _is_plain(function: Function, module: Module) -> bool:
     """Tell whether the accessor is a module's own function, without arguments or decorators."""
     node = function.node
-    is_top = module.functions.get(function.name) is function and not function.is_async
+    is_top = module.functions.get(function.name) is function
     return (
         is_top and not function.params and not node.decorator_list and not allows_none(node.returns)
     )
