@@ -2,6 +2,7 @@
 
 The gate is no regression: on the half that the checker was not developed on, it may not report
 more that is safe, nor find less that is bad, than it did when the figures below were written.
+Nor may it lose one of the known races.
 """
 
 from __future__ import annotations
@@ -11,9 +12,28 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from plugin_utils.checker import Finding
+from plugin_utils.checker import Finding, Level
 from plugin_utils.checker.run import check_file
 from tests.checker.labels.scoring import Label, Score, match, read_labels, score
+
+HERMES = "hermes-agent-0.19.0"
+KNOWN = (
+    ("tools/openrouter_client.py", "_client"),
+    ("hermes_cli/plugins.py", "_plugin_manager"),
+    ("providers/__init__.py", "_discovered"),
+    ("agent/transports/__init__.py", "_discovered"),
+    ("plugins/platforms/google_chat/adapter.py", "_google_modules_loaded"),
+    ("tools/url_safety.py", "_allow_private_resolved"),
+    ("tools/browser_tool.py", "_browser_engine_resolved"),
+    ("tools/browser_tool.py", "_headed_mode_resolved"),
+    ("tools/browser_tool.py", "_allow_private_urls_resolved"),
+    ("plugins/web/exa/provider.py", "_wt._exa_client"),
+    ("plugins/web/firecrawl/provider.py", "_wt._firecrawl_client"),
+    ("plugins/web/parallel/provider.py", "_wt._parallel_client"),
+    ("tools/transcription_tools.py", "_local_model"),
+    ("plugins/memory/hindsight/__init__.py", "HindsightMemoryProvider._client"),
+)
+"""Races of Hermes Agent that were reported in public, and are in this release."""
 
 RIGHT_HIGH_AT_LEAST = 14
 WRONG_HIGH_AT_MOST = 1
@@ -56,7 +76,14 @@ def main() -> int:
         print(f"{name}, all process-wide sites:", *score(half).lines(), sep="\n")
         sure = [(label, level) for label, level in half if not label.is_arguable]
         print(f"{name}, without arguable sites:", *score(sure).lines(), sep="\n")
-    return 0 if _is_as_good(score(held_out)) else 1
+    missed = [f"{file}: {slot}" for file, slot in KNOWN if not _is_found(folder, file, slot)]
+    print(f"known races found: {len(KNOWN) - len(missed)} of {len(KNOWN)}", *missed, sep="\n  ")
+    return 0 if _is_as_good(score(held_out)) and not missed else 1
+
+
+def _is_found(folder: Path, file: str, slot: str) -> bool:
+    found = findings_in(folder / HERMES / file)
+    return any(f.name == slot and f.level >= Level.MEDIUM for f in found)
 
 
 def _path(label: Label, folder: Path) -> Path:
