@@ -99,6 +99,19 @@ torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
 
+.PHONY: rules
+rules: setup  ## Write the pages of the checker's rules from their docstrings.
+	$(BIN)/python -m plugin_utils.checker.pages docs/reference/rules
+
+.PHONY: labels
+labels: setup  ## Measure the checker on judged sites of published packages (downloads them).
+	$(BIN)/python -m tests.checker.labels .cache/labels
+	$(BIN)/python -m tests.checker.labels.rewriting .cache/labels
+
+.PHONY: fuzz
+fuzz: setup  ## Check a hundred thousand odd files.
+	nice $(BIN)/python -m tests.checker.fuzzing 100000
+
 .PHONY: clean
 clean:  ## Remove what the other targets made.
 	rm -rf $(VENV) .venvs site build dist .coverage .coverage.* .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

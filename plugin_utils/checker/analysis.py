@@ -132,7 +132,7 @@ class Analysis:
         return None
 
     def _empties(self, flow: Flow, slot: Slot) -> bool:
-        if any(dropped == slot for dropped, _ in flow.drops):
+        if any(dropped in {slot, slot.any_key} for dropped, _ in flow.drops):
             return True
         return any(
             store.slot == slot and self.makes(store, flow) is Makes.NOTHING for store in flow.stores

@@ -20,9 +20,12 @@ __all__ = ("Makes", "makes", "makes_for", "returned_by")
 
 _DEPTH = 3
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
+_OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
 _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
-# Memos of what Python keeps anyway, and tasks: those are made on the loop, which is one thread.
+# Its name ends like that of a resource; it holds nothing but a schema.
+_PLAIN_CLASSES = frozenset({"TypeAdapter"})
+# Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
 _PLAIN_BASES = frozenset(
     {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
@@ -111,10 +114,10 @@ def _values_of(name: str, function: Function) -> Iterator[ast.expr]:
 
 def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
     name = last_name(call.func)
-    if name in LOCK_TYPES:
-        return Makes.FLAG if _is_asyncio(call.func, module) else Makes.LOCK
-    if name in _MEMOS:
+    if name in _MEMOS or (name in _OF_A_LOOP and _is_of_a_loop(call.func, module)):
         return Makes.FLAG
+    if name in LOCK_TYPES:
+        return Makes.LOCK
     if name in _LOOKUPS:
         return Makes.VALUE
     match call.func:
@@ -139,8 +142,8 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
             return _named(name)
 
 
-def _is_asyncio(func: ast.expr, module: Module) -> bool:
-    """Tell whether a lock is a loop's, which guards tasks and can be made lazily on the loop."""
+def _is_of_a_loop(func: ast.expr, module: Module) -> bool:
+    """Tell whether a lock or an event is one for the tasks of a loop, which are in one thread."""
     name = dotted(func)
     return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
 
@@ -148,7 +151,7 @@ def _is_asyncio(func: ast.expr, module: Module) -> bool:
 def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
     """Return what a callable makes that is known by its name only."""
     if is_class_name(name):
-        return Makes.VALUE if is_value(name) else Makes.RESOURCE
+        return Makes.VALUE if is_value(name) or name in _PLAIN_CLASSES else Makes.RESOURCE
     if is_resource(name):
         return Makes.RESOURCE
     return Makes.VALUE if is_value(name) else unknown

@@ -53,7 +53,7 @@ def _room_to_recurse() -> Generator[None]:
 
 
 def _findings(tree: ast.Module, text: str, path: str) -> list[Finding]:
-    analysis = Analysis(Module(tree))
+    analysis = Analysis(Module(tree, text))
     hits = hits_in(analysis)
     lines = lines_of(text) if hits else []
     return [_located(code, hit, path, lines, analysis) for code, hit in hits]
@@ -82,7 +82,7 @@ def _located(code: str, hit: Hit, path: str, lines: list[str], analysis: Analysi
         path=path,
         line=node.lineno,
         column=len(before.decode()) + 1,
-        end_line=node.end_lineno or node.lineno,
+        end_line=_end(node),
         code=code,
         level=hit.level,
         function=hit.function.qualname,
@@ -90,6 +90,13 @@ def _located(code: str, hit: Hit, path: str, lines: list[str], analysis: Analysi
         message=hit.message,
         fixable=hit.site is not None and plan_for(hit.site, analysis) is not None,
     )
+
+
+def _end(node: ast.stmt | ast.expr) -> int:
+    """Return the last line of a finding, which is not its function's."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.lineno
+    return node.end_lineno or node.lineno
 
 
 def unparsable(error: Exception, path: str) -> Finding:

@@ -28,7 +28,14 @@ class State:
 
     def branch(self, tests: _Tests = ()) -> State:
         """Return a copy for a branch that runs only if `tests` found their slots empty."""
-        return replace(self, tests=self.tests + tests, aliases=dict(self.aliases))
+        return State(
+            self.function,
+            self.module,
+            self.regions,
+            self.awaits,
+            self.tests + tests,
+            dict(self.aliases),
+        )
 
     def join(self, branches: list[State]) -> None:
         """Go on after a branching: with what any branch may have left behind."""

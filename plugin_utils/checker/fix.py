@@ -47,7 +47,7 @@ def _is_sound(text: str, key: tuple[str, str]) -> bool:
 
 
 def _plan(text: str, key: tuple[str, str]) -> Plan | None:
-    analysis = Analysis(Module(parse(text)))
+    analysis = Analysis(Module(parse(text), text))
     named = {(hit.function.qualname, hit.name): hit.site for _, hit in hits_in(analysis)}
     site = named.get(key)
     return plan_for(site, analysis) if site is not None else None
@@ -101,7 +101,7 @@ def _decorate(plan: Plan, text: str) -> str:
     """Rewrite to `@lazy_singleton`: the slot goes, and the function only builds."""
     edits = Edits(text, plan.module.tree)
     import_lazy_singleton(plan, edits)
-    edits.insert_before(plan.function.lineno, "@lazy_singleton")
+    edits.insert_before(plan.function.lineno, f"{edits.prefix(plan.function)}@lazy_singleton")
     edits.return_instead(plan.stores[0])
     edits.drop_with_blanks(plan.binding.lineno, _end(plan.binding))
     for statement in plan.function.body:

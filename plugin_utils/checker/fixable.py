@@ -1,15 +1,16 @@
 """Which racy accessors can be rewritten without changing what they do, and how each is shaped.
 
 Never: an accessor with arguments, a method, a coroutine; a builder that can give `None` (a slot
-that holds it would look empty for ever) or that comes back to its accessor (it would wait for
-itself); anything the rewrite would have to guess about.
+that holds it would look empty for ever) or that comes back to its accessor (no lock mends that);
+anything the rewrite would have to guess about.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.definitions import Function
@@ -38,9 +39,9 @@ class Plan:
     """The statements that build and store."""
     stores: tuple[ast.Assign, ...]
     returns: tuple[ast.Return, ...]
-    local: str
+    local: str = ""
     """A free name for the one read of the slot."""
-    lock: str
+    lock: str = ""
     """A free name for the lock."""
 
     @property
@@ -71,14 +72,13 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
     module, node = analysis.module, site.function.node
     binding = _binding(site, module)
     guard = _guard(node, site.slot.name)
-    if binding is None or guard is None or not _is_plain(site.function, module):
+    if isinstance(node, ast.AsyncFunctionDef) or not _is_plain(site.function, module):
+        return None
+    if binding is None or guard is None:
         return None
     is_early = isinstance(guard.body[0], ast.Return)
     after = node.body[node.body.index(guard) + 1 :]
     build = tuple(after if is_early else guard.body)
-    names = _free_names(site.slot.name, module)
-    if names is None or not isinstance(node, ast.FunctionDef):
-        return None
     plan = Plan(
         module=module,
         function=node,
@@ -89,10 +89,8 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
         build=build,
         stores=tuple(node for part in build for node in _stores_in(part, site.slot.name)),
         returns=tuple(n for n in site.function.own_nodes if isinstance(n, ast.Return)),
-        local=names[0],
-        lock=names[1],
     )
-    return plan if _is_safe(plan, site) else None
+    return _with_names(plan) if _is_safe(plan, site) else None
 
 
 def _binding(site: Site, module: Module) -> ast.Assign | ast.AnnAssign | None:
@@ -176,26 +174,24 @@ def _stores_in(statement: ast.stmt, slot: str) -> list[ast.Assign]:
 def _is_plain(function: Function, module: Module) -> bool:
     """Tell whether the accessor is a module's own function, without arguments or decorators."""
     node = function.node
-    is_top = module.functions.get(function.name) is function and not function.is_async
+    is_top = module.functions.get(function.name) is function
     return (
         is_top and not function.params and not node.decorator_list and not allows_none(node.returns)
     )
 
 
-def _free_names(slot: str, module: Module) -> tuple[str, str] | None:
-    """Return names for the local and the lock that nothing in the module uses."""
-    taken = {name for node in ast.walk(module.tree) for name in _identifiers(node)} | set(
-        dir(builtins)
-    )
-    bare = slot.strip("_").lower()
+def _with_names(plan: Plan) -> Plan | None:
+    """Return the plan with free names: a local that hides nothing, a lock unheard of so far."""
+    bare = plan.slot.strip("_").lower()
+    taken = plan.module.names | {*dir(builtins), *_names_in(plan.function)}
     local = next((n for n in (bare, "found", f"{bare}_now") if n not in taken), None)
-    lock = next((n for n in (f"_{bare}_lock", f"_{bare}_build_lock") if n not in taken), None)
-    return (local, lock) if local and lock else None
+    locks = (f"_{bare}_lock", f"_{bare}_build_lock")
+    lock = next((n for n in locks if not re.search(rf"\b{n}\b", plan.module.text)), None)
+    return replace(plan, local=local, lock=lock) if local and lock else None
 
 
-def _identifiers(node: ast.AST) -> list[str]:
-    names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
-    return [name for name in names if isinstance(name, str)]
+def _names_in(function: ast.FunctionDef) -> set[str]:
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
 
 
 def _is_safe(plan: Plan, site: Site) -> bool:

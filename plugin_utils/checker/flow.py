@@ -16,7 +16,7 @@ from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Region, Return, Store, Test
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import item_of
-from plugin_utils.checker.syntax import alternatives, flat, last_name, makes_lock
+from plugin_utils.checker.syntax import alternatives, flat, last_name, makes_lock, nodes_in
 
 __all__ = ("walk",)
 
@@ -208,7 +208,7 @@ class _Walker:
     def _look_inside(self, expression: ast.expr, state: State) -> None:
         if not self._looks_inside:
             return
-        for node in ast.walk(expression):
+        for node in nodes_in([expression]):
             state.awaits += isinstance(node, ast.Await)
             if self._collects_calls and isinstance(node, ast.Call):
                 self.flow.calls.append(Call(node, state.function, state.regions, state.tests))

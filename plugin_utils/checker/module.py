@@ -30,9 +30,10 @@ class _Scope:
 class Module:
     """The facts about one module."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        """Collect the facts of `tree`."""
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        """Collect the facts of `tree`, which is the syntax of `text`."""
         self.tree = tree
+        self.text = text
         self.bindings: dict[str, ast.expr | None] = {}
         """What the module level binds by assignment."""
         self.imports: dict[str, str] = {}
@@ -44,6 +45,11 @@ class Module:
         self.locks: set[str] = set()
         self.thread_locals: set[str] = set()
         self._collect(tree.body, _Scope())
+
+    @property
+    def names(self) -> set[str]:
+        """The names at module level."""
+        return {*self.bindings, *self.imports, *self.classes, *self.functions}
 
     def is_lock(self, expression: ast.expr) -> bool:
         """Tell whether `expression` gives a lock: by what it was bound to, or by its name."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from plugin_utils.checker.check import check_source, unparsable
 from plugin_utils.checker.config import Config
 from plugin_utils.checker.model import Finding
-from plugin_utils.checker.source import read
+from plugin_utils.checker.source import decode
 
-__all__ = ("MANY", "Report", "check_file", "check_files", "python_files")
+__all__ = ("MANY", "Report", "check_bytes", "check_file", "check_files", "python_files")
 
 MANY = 200
 """Above this number of files the work is spread over processes, and progress is shown."""
@@ -68,13 +68,20 @@ def _inside(folder: str, config: Config, report: Report) -> Iterator[str]:
 def check_file(path: str) -> list[Finding] | OSError:
     """Return everything found in the file at `path`, or the reason why it cannot be read."""
     try:
-        text = read(path).text
+        data = Path(path).read_bytes()
     except OSError as error:
         return error
-    except (SyntaxError, UnicodeDecodeError) as error:
-        return [unparsable(error, path)]
     with _without_collection():
-        return check_source(text, path)
+        return check_bytes(data, path)
+
+
+def check_bytes(data: bytes, path: str) -> list[Finding]:
+    """Return everything found in a file that holds `data`."""
+    try:
+        text = decode(data).text
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        return [unparsable(error, path)]
+    return check_source(text, path)
 
 
 @contextmanager

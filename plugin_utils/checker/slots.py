@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from plugin_utils.checker.definitions import Function
@@ -36,11 +36,18 @@ class Slot:
     name: str
     is_item: bool = False
     """Whether the slot is a key of the container `name` instead of the variable itself."""
+    key: str = ""
+    """Which key, if it is a constant; all keys that are computed count as one slot."""
 
     def __str__(self) -> str:
         """Spell the slot as the source does."""
         full = f"{self.owner}.{self.name}" if self.owner else self.name
         return f"{full}[...]" if self.is_item else full
+
+    @property
+    def any_key(self) -> Slot:
+        """The slot that stands for all keys of the container."""
+        return replace(self, key="")
 
     @property
     def is_process_wide(self) -> bool:
@@ -59,24 +66,27 @@ def slot_named(node: ast.expr, function: Function, module: Module) -> Slot | Non
             value=ast.Call(func=ast.Name(id="globals")), slice=ast.Constant(value=str(name))
         ):
             return Slot(Place.GLOBAL, "", name)
-        case ast.Subscript(value=value):
-            return item_of(value, function, module)
+        case ast.Subscript(value=value, slice=key):
+            return item_of(value, function, module, key)
         case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
             return _attribute(value, name, function, module)
-        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[_, *_]):
-            return item_of(value, function, module)
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_]):
+            return item_of(value, function, module, key)
         case _:
             return None
 
 
-def item_of(container: ast.expr, function: Function, module: Module) -> Slot | None:
-    """Return the slot of the keys of `container`, or `None` if the container is not shared."""
+def item_of(
+    container: ast.expr, function: Function, module: Module, key: ast.expr | None = None
+) -> Slot | None:
+    """Return the slot of `key` in `container`, or `None` if the container is not shared."""
     match container:
         case ast.Name() | ast.Attribute():
             found = slot_named(container, function, module)
         case _:
             return None
-    return found and Slot(found.place, found.owner, found.name, is_item=True)
+    text = repr(key.value) if isinstance(key, ast.Constant) else ""
+    return found and Slot(found.place, found.owner, found.name, is_item=True, key=text)
 
 
 def is_unset(node: ast.expr, module: Module) -> bool:

@@ -54,11 +54,12 @@ Not rewritten: which of the two writes is the wrong one depends on what the flag
 ## Known limits
 
 A latch that notes that something was tried, said or started (`_warned`, `_attempted`) is left
-alone: nobody waits for its outcome. Only flags of the whole process are looked at.
+alone, unless its function returns what comes after it. Only flags of the whole process are looked
+at.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes
@@ -72,8 +73,8 @@ __all__ = ("RULE",)
 
 # A latch: it says that something was tried or said once, and nobody waits for the outcome.
 _LATCHES = frozenset("""
-    attempt attempted checked emitted failed hinted logged notified nudged printed running seen
-    shown shutting closed started stopped stopping tried warned warning reported
+    active attempt attempted busy checked emitted failed hinted logged notified nudged printed
+    reported running seen shown shutting closed started stopped stopping tried warned warning
     """.split())  # fmt: skip
 _WORK = frozenset("discover import load populate register scan".split())
 
@@ -97,9 +98,24 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
     if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function):
         return False
-    if not _LATCHES.isdisjoint(words_of(store.slot.name)) or not _is_true(store.value):
+    is_latch = not _LATCHES.isdisjoint(words_of(store.slot.name))
+    if not _is_true(store.value) or (is_latch and not _delivers(store, flow)):
+        return False
+    if flow.function.is_async and not _awaits(store.rest):
         return False
     return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+
+
+def _delivers(flag: Store, flow: Flow) -> bool:
+    """Tell whether the function returns what is stored after the flag, whatever that is called."""
+    returned = {found.read.slot for found in flow.returns if found.read is not None}
+    inside = {node for statement in flag.rest for node in ast.walk(statement)}
+    return any(s.node in inside and s.slot in returned and _is_value(s) for s in flow.stores)
+
+
+def _awaits(statements: Sequence[ast.stmt]) -> bool:
+    """Tell whether other tasks of the loop can run before the work is done."""
+    return any(isinstance(node, ast.Await) for s in statements for node in ast.walk(s))
 
 
 def _is_true(value: ast.expr) -> bool:

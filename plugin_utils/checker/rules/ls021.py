@@ -98,6 +98,8 @@ def _is_public(site: Site, analysis: Analysis) -> bool:
     """Tell whether others can see the slot while it is being filled, and would mind."""
     if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
+    if isinstance(site.store.value, ast.BoolOp):  # `x = x or {}` mostly stores what is there
+        return site.is_resource
     return site.is_resource or not site.slot.is_item or site.slot.owner == "sys"
 
 

@@ -1,0 +1,103 @@
+"""`python -m tests.checker.labels FOLDER`: fetch the packages into FOLDER, measure, gate.
+
+The gate is no regression: on the half that the checker was not developed on, it may not report
+more that is safe, nor find less that is bad, than it did when the figures below were written.
+Nor may it lose one of the known races.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from plugin_utils.checker import Finding, Level
+from plugin_utils.checker.run import check_file
+from tests.checker.labels.scoring import Label, Score, match, read_labels, score
+
+HERMES = "hermes-agent-0.19.0"
+KNOWN = (
+    ("tools/openrouter_client.py", "_client"),
+    ("hermes_cli/plugins.py", "_plugin_manager"),
+    ("providers/__init__.py", "_discovered"),
+    ("agent/transports/__init__.py", "_discovered"),
+    ("plugins/platforms/google_chat/adapter.py", "_google_modules_loaded"),
+    ("tools/url_safety.py", "_allow_private_resolved"),
+    ("tools/browser_tool.py", "_browser_engine_resolved"),
+    ("tools/browser_tool.py", "_headed_mode_resolved"),
+    ("tools/browser_tool.py", "_allow_private_urls_resolved"),
+    ("plugins/web/exa/provider.py", "_wt._exa_client"),
+    ("plugins/web/firecrawl/provider.py", "_wt._firecrawl_client"),
+    ("plugins/web/parallel/provider.py", "_wt._parallel_client"),
+    ("tools/transcription_tools.py", "_local_model"),
+    ("plugins/memory/hindsight/__init__.py", "HindsightMemoryProvider._client"),
+)
+"""Races of Hermes Agent that were reported in public, and are in this release."""
+
+RIGHT_HIGH_AT_LEAST = 14
+WRONG_HIGH_AT_MOST = 1
+FOUND_AT_LEAST = 16
+
+
+def fetch(labels: list[Label], folder: Path) -> None:
+    """Install each package, without its dependencies, into a folder of its own."""
+    for package, version in sorted({(label.package, label.version) for label in labels}):
+        target = folder / f"{package}-{version}"
+        if not target.exists():
+            print(f"fetching {package} {version}")
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+            options = ["--disable-pip-version-check", "--ignore-requires-python", "--target"]
+            subprocess.run([*pip, *options, str(target), f"{package}=={version}"], check=True)
+
+
+@cache
+def findings_in(path: Path) -> list[Finding]:
+    """Return everything found in the file at `path`."""
+    found = check_file(str(path))
+    if isinstance(found, OSError):
+        raise found
+    return found
+
+
+def main() -> int:
+    """Print the figures of both halves, and return 1 if the held-out half got worse."""
+    folder = Path(sys.argv[1])
+    labels = [label for label in read_labels() if label.scope == "process"]
+    fetch(labels, folder)
+    judged = [
+        (label, found.level if found else None)
+        for label in labels
+        for found in [match(label, findings_in(_path(label, folder)))]
+    ]
+    held_out = [(label, level) for label, level in judged if label.is_held_out]
+    developed = [(label, level) for label, level in judged if not label.is_held_out]
+    for name, half in (("development half", developed), ("held-out half", held_out)):
+        print(f"{name}, all process-wide sites:", *score(half).lines(), sep="\n")
+        sure = [(label, level) for label, level in half if not label.is_arguable]
+        print(f"{name}, without arguable sites:", *score(sure).lines(), sep="\n")
+    missed = [f"{file}: {slot}" for file, slot in KNOWN if not _is_found(folder, file, slot)]
+    print(f"known races found: {len(KNOWN) - len(missed)} of {len(KNOWN)}", *missed, sep="\n  ")
+    return 0 if _is_as_good(score(held_out)) and not missed else 1
+
+
+def _is_found(folder: Path, file: str, slot: str) -> bool:
+    found = findings_in(folder / HERMES / file)
+    return any(f.name == slot and f.level >= Level.MEDIUM for f in found)
+
+
+def _path(label: Label, folder: Path) -> Path:
+    return folder / f"{label.package}-{label.version}" / label.file
+
+
+def _is_as_good(total: Score) -> bool:
+    wrong = total.reported_high - total.right_high
+    return (
+        total.right_high >= RIGHT_HIGH_AT_LEAST
+        and wrong <= WRONG_HIGH_AT_MOST
+        and total.found >= FOUND_AT_LEAST
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
