@@ -1,10 +1,6 @@
 """The blocks of the pages: all of them run, and none relies on what a reader does not see."""
 
-import os
 import re
-import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,10 +14,6 @@ from plugin_utils.docs_testing.check import check
 
 ROOT = Path(__file__).parents[2]
 MAX_NOT_RUN = 2
-# In the pages' Markdown the section `Example:` of a docstring is indented.
-_DOCSTRING_EXAMPLE = re.compile(
-    r"^Example:\n    ```python\n(.*?)^    ```$", re.MULTILINE | re.DOTALL
-)
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +37,18 @@ def all_blocks(source: Site) -> Iterator[Block]:
 def test_what_can_be_copied_is_what_was_tested(site: Path) -> None:
     """Every block of the HTML is the text of a collected one, and no collected one is hidden."""
     result = check(ROOT / "mkdocs.yml", site)
-    # Examples in docstrings are code, not sessions; the last test of this module runs them.
-    assert not [problem for problem in result.problems if "is no doctest" not in problem]
+    assert result.problems == []
     assert result.counts["matched"] > 100
     assert result.counts["hidden"] == 0
 
 
-def test_no_block_goes_on_with_another(texts: dict[Path, str]) -> None:
+def test_no_block_goes_on_with_another(source: Site) -> None:
     """A block runs as pasted, alone: none continues the one above."""
-    assert not [page for page, text in texts.items() if "<!--pytest-codeblocks:cont" in text]
+    for path in [*source.pages, ROOT / "README.md"]:
+        page = source.read(path)
+        shown = {line for fence in page.fences for line in range(fence.start, fence.end)}
+        marks = [text for number, text in enumerate(page.lines) if number not in shown]
+        assert not [text for text in marks if "<!--pytest-codeblocks:cont" in text], path
 
 
 def test_almost_every_block_runs(source: Site) -> None:
@@ -80,21 +75,3 @@ def test_each_race_has_a_diagram(texts: dict[Path, str]) -> None:
     assert len(racy) > 5
     drawn = re.compile(r"^ *```mermaid\n *sequenceDiagram$", re.MULTILINE)
     assert not [page for page, text in racy.items() if not drawn.search(text)]
-
-
-def test_docstring_examples_run(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every example in a docstring that the reference shows runs, alone in a process."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in [name for name in os.environ if name.startswith(("HERMES_", "HONCHO_"))]:
-        monkeypatch.delenv(name)
-    examples = [
-        textwrap.dedent(example)
-        for page in site.rglob("reference/**/*.md")
-        for example in _DOCSTRING_EXAMPLE.findall(page.read_text("utf-8"))
-    ]
-    assert len(examples) == check(ROOT / "mkdocs.yml", site).counts["docstring"]
-    for example in examples:
-        subprocess.run([sys.executable, "-W", "error", "-c", example], check=True, timeout=30)
