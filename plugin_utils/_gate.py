@@ -91,18 +91,23 @@ class Gate:
         _waiting[thread] = hold
         try:
             _refuse_deadlock(hold)
-            # `with` on the lock itself: no signal handler, finaliser or KeyboardInterrupt can run
-            # between taking the lock and the next line, nor between clearing the holder and
-            # releasing the lock. Neither line may call or allocate anything.
+            # `with` on the lock itself: no signal handler and no KeyboardInterrupt can come between
+            # taking the lock and the next line, nor between clearing the holder and releasing the
+            # lock. Neither line may call or allocate anything.
             with self._lock:
                 self.holder = hold
                 try:
-                    _stop_waiting(thread, outer)
+                    _waiting[thread] = outer
                     return work(*args)
                 finally:
                     self.holder = None
         finally:
-            _stop_waiting(thread, outer)
+            # Not in a function: calling it would let a signal handler in first, and when that
+            # raises, the wait would stay behind.
+            if outer is None:
+                _waiting.pop(thread, None)
+            else:
+                _waiting[thread] = outer
 
 
 _alive: WeakSet[Renewable] = WeakSet()
@@ -160,15 +165,8 @@ class _Hold:
         self.outer = outer
 
 
-# The innermost wait of each waiting thread. Only the thread itself writes its entry.
-_waiting: dict[int, _Hold] = {}
-
-
-def _stop_waiting(thread: int, outer: _Hold | None) -> None:
-    if outer is None:
-        _waiting.pop(thread, None)
-    else:
-        _waiting[thread] = outer
+# The innermost wait of each thread, if it waits. Only the thread itself writes its entry.
+_waiting: dict[int, _Hold | None] = {}
 
 
 def _refuse_deadlock(wait: _Hold) -> None:

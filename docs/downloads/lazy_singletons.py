@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 6d42f54985f5e5053fd9d052e27b225727d426ff979fda4abc86d1f8ee70eea6
+# sha256 of all below this line: fdf26a5bd8b70d7ffe9176ce6c9b8aadd2ba36a9397d87958936784c19b898fb
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -237,18 +237,23 @@ class Gate:
         _waiting[thread] = hold
         try:
             _refuse_deadlock(hold)
-            # `with` on the lock itself: no signal handler, finaliser or KeyboardInterrupt can run
-            # between taking the lock and the next line, nor between clearing the holder and
-            # releasing the lock. Neither line may call or allocate anything.
+            # `with` on the lock itself: no signal handler and no KeyboardInterrupt can come between
+            # taking the lock and the next line, nor between clearing the holder and releasing the
+            # lock. Neither line may call or allocate anything.
             with self._lock:
                 self.holder = hold
                 try:
-                    _stop_waiting(thread, outer)
+                    _waiting[thread] = outer
                     return work(*args)
                 finally:
                     self.holder = None
         finally:
-            _stop_waiting(thread, outer)
+            # Not in a function: calling it would let a signal handler in first, and when that
+            # raises, the wait would stay behind.
+            if outer is None:
+                _waiting.pop(thread, None)
+            else:
+                _waiting[thread] = outer
 
 
 _alive: WeakSet[Renewable] = WeakSet()
@@ -306,15 +311,8 @@ class _Hold:
         self.outer = outer
 
 
-# The innermost wait of each waiting thread. Only the thread itself writes its entry.
-_waiting: dict[int, _Hold] = {}
-
-
-def _stop_waiting(thread: int, outer: _Hold | None) -> None:
-    if outer is None:
-        _waiting.pop(thread, None)
-    else:
-        _waiting[thread] = outer
+# The innermost wait of each thread, if it waits. Only the thread itself writes its entry.
+_waiting: dict[int, _Hold | None] = {}
 
 
 def _refuse_deadlock(wait: _Hold) -> None:

@@ -1,9 +1,14 @@
 """The gate itself: what a lock that knows its holder sees, and what it must not make up."""
 
+import sys
+from types import FrameType
+
 import pytest
 
 from plugin_utils import _gate
+from tests.primitives.noticed_lock import notice
 from tests.support import child
+from tests.support.waiting import waiters_of
 
 
 def _collection_on_the_way_out() -> None:
@@ -149,6 +154,28 @@ def _build_on_top_of_a_wait() -> None:
 def test_a_wait_does_not_count_against_what_runs_on_top_of_it() -> None:
     """A signal handler's build ends before the wait that it interrupted: no circle is reported."""
     assert child.run(_build_on_top_of_a_wait).errors == ""
+
+
+@pytest.mark.promise(3)
+def test_second_interrupt_leaves_no_wait_behind() -> None:
+    """An interrupt that hits the clean-up after an interrupted wait leaves nothing behind."""
+    gate = _gate.Gate("gate")
+
+    def interrupt_again(frame: FrameType, event: str, _arg: object) -> None:
+        if event == "call" and frame.f_code.co_filename == _gate.__file__:
+            raise KeyboardInterrupt
+
+    def interrupt() -> None:
+        sys.setprofile(interrupt_again)
+        raise KeyboardInterrupt
+
+    notice(gate, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gate.hold("get", object)
+    finally:
+        sys.setprofile(None)
+    assert waiters_of(gate) == 0
 
 
 @pytest.mark.promise(8)

@@ -28,4 +28,5 @@ def wait_until(condition: Callable[[], object], limit: float = 10.0) -> None:
 
 def waiters_of(gate: _gate.Gate) -> int:
     """Return how many threads wait for the gate now."""
-    return sum(1 for wait in _gate._waiting.copy().values() if wait.gate is gate)
+    waits = _gate._waiting.copy().values()
+    return sum(1 for wait in waits if wait is not None and wait.gate is gate)
