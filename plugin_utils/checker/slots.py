@@ -120,7 +120,7 @@ def _is_shared_name(name: str, function: Function, module: Module) -> bool:
 
 def _attribute(value: ast.expr, name: str, function: Function, module: Module) -> Slot | None:
     match value:
-        case ast.Name(id=owner) if owner == _receiver(function):
+        case ast.Name(id=owner) if owner == _method(function).receiver:
             return _own_attribute(name, function, module)
         case ast.Name(id=owner):
             return _foreign_attribute(owner, name, function, module)
@@ -129,20 +129,13 @@ def _attribute(value: ast.expr, name: str, function: Function, module: Module) -
         ):
             return Slot(Place.CLASS, _class_name(function), name)
         case ast.Attribute() if (owner := dotted(value)).partition(".")[0] in module.imports:
-            found = Slot(Place.MODULE, owner, name)
-            return None if str(found) in _FOREIGN else found
+            return _unless_foreign(Slot(Place.MODULE, owner, name))
         case _:
             return None
 
 
-def _receiver(function: Function) -> str:
-    """Return the receiver that is in scope, also inside a function nested in a method."""
-    while not function.receiver and function.outer is not None:
-        function = function.outer
-    return function.receiver
-
-
 def _method(function: Function) -> Function:
+    """Return the method whose receiver is in scope, also inside a function nested in it."""
     while not function.receiver and function.outer is not None:
         function = function.outer
     return function
@@ -168,11 +161,14 @@ def _foreign_attribute(owner: str, name: str, function: Function, module: Module
         return Slot(Place.CLASS, owner, name)
     if owner in module.imports:
         place = Place.CLASS if is_class_name(owner) else Place.MODULE
-        found = Slot(place, owner, name)
-        return None if str(found) in _FOREIGN else found
+        return _unless_foreign(Slot(place, owner, name))
     if owner in function.locals or not _is_holder(module.bindings.get(owner), module):
         return None
     return Slot(Place.GLOBAL, owner, name)
+
+
+def _unless_foreign(slot: Slot) -> Slot | None:
+    return None if str(slot) in _FOREIGN else slot
 
 
 def _is_holder(value: ast.expr | None, module: Module) -> bool:

@@ -59,6 +59,7 @@ from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes, makes_for
+from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store, Test
 from plugin_utils.checker.rules.rule import Hit, Rule, level_of
 from plugin_utils.checker.sites import Site
@@ -70,20 +71,28 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for store, helper in analysis.bare_stores:
         for call in analysis.calls_of(helper.function):
             test = _unlocked_test(call, store)
-            if test is not None and not analysis.is_sheltered(call.caller):
-                site = Site(
-                    store, analysis.flow_of(call.caller), _makes(store, helper, call, analysis)
-                )
-                yield Hit(
-                    test.node,
-                    call.caller,
-                    str(store.slot),
-                    level_of(site),
-                    (
-                        f"`{store.slot}` is tested here and stored in `{helper.function.name}()`"
-                        " without a lock around both: two threads can build it twice"
-                    ),
-                )
+            if test is None or not _can_race(call, helper.function, analysis):
+                continue
+            made = _makes(store, helper, call, analysis)
+            level = level_of(Site(store, analysis.flow_of(call.caller), made))
+            message = (
+                f"`{store.slot}` is tested here and stored in `{helper.function.name}()` without a"
+                " lock around both: two threads can build it twice"
+            )
+            yield Hit(test.node, call.caller, str(store.slot), level, message)
+
+
+def _can_race(call: Call, helper: Function, analysis: Analysis) -> bool:
+    """Tell whether `call` is one of the helper, at a time when another thread or task can call."""
+    match call.node.func:
+        case ast.Name():
+            is_it = helper.owner is None
+        case ast.Attribute(value=ast.Name(id=name)):
+            is_it = helper.owner is not None and name in {call.caller.receiver, helper.owner.name}
+        case _:
+            is_it = False
+    on_one_loop = call.caller.is_async and not helper.is_async
+    return is_it and not on_one_loop and not analysis.is_sheltered(call.caller)
 
 
 def _makes(store: Store, helper: Flow, call: Call, analysis: Analysis) -> Makes:

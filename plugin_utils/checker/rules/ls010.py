@@ -83,16 +83,11 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
             if analysis.makes(store, flow) is Makes.FLAG and _is_early(store, flow, analysis):
-                yield Hit(
-                    store.node,
-                    flow.function,
-                    str(store.slot),
-                    Level.HIGH,
-                    (
-                        f"`{store.slot}` says done before the work is: a second caller goes on"
-                        " with a value that is not there yet"
-                    ),
+                message = (
+                    f"`{store.slot}` says done before the work is: a second caller goes on with a"
+                    " value that is not there yet"
                 )
+                yield Hit(store.node, flow.function, str(store.slot), Level.HIGH, message)
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
