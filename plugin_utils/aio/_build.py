@@ -18,42 +18,20 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from contextvars import Context, ContextVar
-from threading import RLock
 
-from plugin_utils._gate import register
 from plugin_utils._typing import TYPE_CHECKING, Generic, T, cast
+from plugin_utils.aio._guard import guard
 from plugin_utils.errors import BuildDeadlockError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Iterable
     from typing import Any
 
-__all__ = ("Build", "current_build", "guard")
+__all__ = ("Build", "current_build")
 
 # How long, in seconds, a wait for another loop's build goes without a look at that loop. A loop
 # that is closed or stopped in the middle of a build tells nobody.
 _PATROL = 0.1
-
-
-class _Guard:
-    """The lock around every slot's table and every build's waits.
-
-    Held for a few lines, on a miss only, and never while a factory, a `close` or a task factory
-    runs. Re-entrant: a finaliser or a signal handler that runs while it is held may call `reset`.
-    """
-
-    __slots__ = ("__weakref__", "lock")
-
-    def __init__(self) -> None:
-        self.renew()
-        register(self)
-
-    def renew(self) -> None:
-        """Start over in a forked child, where the thread that held the lock may not exist."""
-        self.lock = RLock()
-
-
-guard = _Guard()
 
 
 class Build(Generic[T]):
@@ -115,16 +93,20 @@ class Build(Generic[T]):
         return task
 
     def settle(self) -> None:
-        """Wake whoever waits: the outcome is known."""
-        self.settled = True
-        self._wake()
+        """Wake whoever waits: the outcome is known. Who waits for the end waits on."""
+        with guard.lock:
+            waits = {} if self.settled else self._leave()
+            self.settled = True
+        _wake(waits)
 
     def end(self) -> None:
         """Wake whoever waits for the end, and let go of the loop."""
-        self.settled = self.ended = True
+        with guard.lock:
+            waits = self._leave()
+            self.settled = self.ended = True
         self.running = False
         self.loop = self.work = self.task = None
-        self._wake()
+        _wake(waits)
 
     def abandon(self) -> None:
         """End a build whose loop is closed: unwind its factory, since no loop will do it."""
@@ -206,12 +188,9 @@ class Build(Generic[T]):
         """Return the builds whose factories wait for this one."""
         return [build for build in list(self._waits.values()) if build and build.running]
 
-    def _wake(self) -> None:
-        with guard.lock:
-            waits, self._waits = self._waits, {}
-        for woken in waits:
-            with suppress(RuntimeError):  # that loop is closed: nobody waits there any more
-                woken.get_loop().call_soon_threadsafe(woken.set_result, None)
+    def _leave(self) -> dict[asyncio.Future[None], Build[Any] | None]:
+        waits, self._waits = self._waits, {}
+        return waits
 
 
 # The build that the running code is part of.
@@ -222,6 +201,12 @@ def current_build() -> Build[Any] | None:
     """Return the build whose factory called this, directly or through a child task, or `None`."""
     build = _building.get()
     return build if build is not None and build.running else None
+
+
+def _wake(waits: Iterable[asyncio.Future[None]]) -> None:
+    for woken in waits:
+        with suppress(RuntimeError):  # that loop is closed: nobody waits there any more
+            woken.get_loop().call_soon_threadsafe(woken.set_result, None)
 
 
 def _refuse_deadlock(waiter: Build[Any], awaited: Build[Any]) -> None:

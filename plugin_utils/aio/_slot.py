@@ -167,11 +167,7 @@ class SingletonSlot(Generic[T]):
         Raises:
             RecursiveBuildError: Called from inside the slot's own factory.
         """
-        self._table.refuse_reentry("reset")
-        dropped = self._table.drop(
-            lambda _, build: expected is UNSET or getattr(build, "instance", UNSET) is expected
-        )
-        return bool(dropped)
+        return self._table.reset(expected)
 
     async def aclose(self) -> bool:
         """Drop the running loop's instance, close it, and return whether there was one.

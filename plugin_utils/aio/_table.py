@@ -7,9 +7,11 @@ from functools import partial
 from inspect import isawaitable
 
 from plugin_utils._gate import register, set_aside
+from plugin_utils._slot import UNSET
 from plugin_utils._typing import TYPE_CHECKING, Generic, T
-from plugin_utils.aio._build import Build, current_build, guard
+from plugin_utils.aio._build import Build, current_build
 from plugin_utils.aio._factory import call_factory
+from plugin_utils.aio._guard import guard
 from plugin_utils.errors import RecursiveBuildError
 
 if TYPE_CHECKING:
@@ -160,9 +162,13 @@ class Table(Generic[T]):
             build.settle()
         return dropped
 
-    def reset(self) -> None:
-        """Empty every place. Called by `plugin_utils.testing.reset_all`; not for you to call."""
-        self.drop(lambda _place, _build: True)
+    def reset(self, expected: object = UNSET) -> bool:
+        """Do what `SingletonSlot.reset` says. `plugin_utils.testing.reset_all` calls it here."""
+        self.refuse_reentry("reset")
+        dropped = self.drop(
+            lambda _, build: expected is UNSET or getattr(build, "instance", UNSET) is expected
+        )
+        return bool(dropped)
 
     def _sweep(self) -> None:
         """Let go of what belongs to loops that are gone, so that nothing keeps those alive."""

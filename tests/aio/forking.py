@@ -10,7 +10,7 @@ from collections.abc import Callable
 from threading import Event, Thread
 
 from plugin_utils import aio
-from plugin_utils.aio._build import guard
+from plugin_utils.aio._guard import guard
 from tests.support.loops import LIMIT
 
 
@@ -132,3 +132,20 @@ def fork_while_the_lock_is_held() -> None:
     _fork(lambda: print(asyncio.run(slot.get(connect)).pid == os.getpid(), flush=True))
     done.set()
     thread.join()
+
+
+def fork_inside_a_factory() -> None:
+    """The child uses the accessor whose factory has forked it."""
+
+    @aio.lazy_singleton
+    async def forks() -> Client:
+        if os.getpid() == parent:
+            pid = os.fork()
+            if pid == 0:
+                print(asyncio.run(forks()).pid == os.getpid(), flush=True)
+                os._exit(0)  # not up through the parent's loop
+            await asyncio.to_thread(os.waitpid, pid, 0)
+        return await connect()
+
+    parent = os.getpid()
+    print(asyncio.run(forks()).pid == parent, flush=True)

@@ -106,17 +106,25 @@ def test_aclose_during_a_build(run: Run) -> None:
     """It returns when the unwanted client is closed; who waited gets another, open one."""
 
     async def main() -> None:
-        slot, factory = new_slot(), Factory()
+        may_close, closed, factory = asyncio.Event(), list[Client](), Factory()
+
+        async def close(client: Client) -> None:
+            await may_close.wait()
+            closed.append(client)
+
+        slot: aio.SingletonSlot[Client] = aio.SingletonSlot(close=close)
         caller = asyncio.create_task(slot.get(factory))
         await at_rest()
         closing = asyncio.create_task(slot.aclose())
         await at_rest()
-        assert not closing.done()
         factory.open.set()
+        kept = await caller
+        await at_rest()
+        assert not closing.done()
+        may_close.set()
         assert await closing
-        unwanted = next(each for each in factory.made if each is not slot.peek())
-        assert unwanted.closed_on == [asyncio.get_running_loop()]
-        assert (await caller).closed_on == []
+        assert closed == [each for each in factory.made if each is not kept]
+        assert len(factory.made) == 2
 
     run(main())
 

@@ -156,7 +156,9 @@ def test_build_that_has_no_task_yet_can_be_abandoned(run: Run) -> None:
         woken = build.enlist()
         build.abandon()
         await build.wait(woken)
-        assert build.enlist() is None
+        too_late = build.enlist()
+        assert too_late is None
+        await build.wait(too_late)
 
     run(main())
 
@@ -323,6 +325,24 @@ def test_build_of_a_stopped_loop_is_taken_over(new_loop: NewLoop, waits: bool) -
         loop.run_until_complete(asyncio.to_thread(wait_until, lambda: factory.closed))
         assert factory.closed == [("build 0", loop)]
         assert slot.peek() == "build 1"
+
+
+@pytest.mark.promise(27)
+def test_loop_that_stops_right_after_its_build(new_loop: NewLoop) -> None:
+    """The instance is published and stays, also for whoever looked just before and sweeps now."""
+    slot: aio.SingletonSlot[str] = aio.SingletonSlot(scope="process")
+
+    async def factory() -> str:
+        await at_rest()
+        asyncio.get_running_loop().stop()
+        return "settings"
+
+    with asyncio.Runner(loop_factory=new_loop) as stopped:
+        caller = stopped.get_loop().create_task(slot.get(factory))
+        stopped.get_loop().run_forever()
+        slot._table._sweep()
+        assert slot.peek() == "settings"
+        assert stopped.get_loop().run_until_complete(caller) == "settings"
 
 
 @pytest.mark.promise(31)

@@ -10,7 +10,7 @@ import pytest
 
 from plugin_utils import aio
 from tests.aio.conftest import Run
-from tests.support.loops import LIMIT, Scope
+from tests.support.loops import LIMIT, Scope, at_rest
 
 TASKS = 100
 
@@ -228,6 +228,27 @@ def test_two_slots_build_at_the_same_time(run: Run) -> None:
             got_a = group.create_task(a.get(factory, "a", "b"))
             got_b = group.create_task(b.get(factory, "b", "a"))
         assert (got_a.result(), got_b.result()) == ("a", "b")
+
+    run(main())
+
+
+def test_nothing_is_left_of_a_build(run: Run) -> None:
+    """Well or badly ended, a build is forgotten but for its instance."""
+
+    async def factory() -> object:
+        return object()
+
+    async def broken() -> object:
+        raise OSError("refused")
+
+    async def main() -> None:
+        slot: aio.SingletonSlot[object] = aio.SingletonSlot()
+        with pytest.raises(OSError, match="refused"):
+            await slot.get(broken)
+        await slot.get(factory)
+        await at_rest()
+        assert not slot._table._running
+        assert [build.loop for build in slot._table.builds.values()] == [None]
 
     run(main())
 

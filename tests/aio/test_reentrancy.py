@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from plugin_utils import BuildDeadlockError, RecursiveBuildError, aio
+from plugin_utils.testing import reset_all
 from tests.aio.conftest import Run
 from tests.support.loops import at_rest
 
@@ -59,6 +60,48 @@ def test_factory_comes_back_to_its_own_slot(
             await slot.get(factory)
         assert caught.value.name == "client"
         assert slot.peek() is None
+
+    run(main())
+
+
+@pytest.mark.promise(30)
+def test_factory_resets_everything(run: Run) -> None:
+    """What is for tests between two builds is refused inside one, as a reset is."""
+
+    async def factory() -> object:
+        reset_all()
+        return object()
+
+    async def main() -> None:
+        with pytest.raises(ExceptionGroup) as caught:
+            await Slot(name="client").get(factory)
+        assert caught.group_contains(RecursiveBuildError, match="^client: reset")
+
+    run(main())
+
+
+@pytest.mark.promise(30)
+def test_factory_of_an_unwanted_build_comes_back(run: Run) -> None:
+    """A reset has taken its place, and still it must not wait for what it would start."""
+    slot = Slot(name="client")
+
+    async def main() -> None:
+        go_on, refused = asyncio.Event(), asyncio.Event()
+
+        async def factory() -> object:
+            if not go_on.is_set():
+                await go_on.wait()
+                with pytest.raises(RecursiveBuildError):
+                    await slot.get(factory)
+                refused.set()
+            return object()
+
+        caller = asyncio.create_task(slot.get(factory))
+        await at_rest()
+        go_on.set()
+        slot.reset()
+        await refused.wait()
+        assert await caller is slot.peek()
 
     run(main())
 
@@ -116,8 +159,10 @@ def test_factories_in_a_circle(run: Run, length: int, raced: bool) -> None:  # n
 
     async def main() -> None:
         begun = [asyncio.Event() for _ in slots]
+        runs: list[int] = []
 
         async def factory(number: int) -> object:
+            runs.append(number)
             begun[number].set()
             if raced:
                 await asyncio.gather(*(each.wait() for each in begun))
@@ -129,6 +174,8 @@ def test_factories_in_a_circle(run: Run, length: int, raced: bool) -> None:  # n
             *(slots[number].get(factory, number) for number in callers), return_exceptions=True
         )
         assert all(isinstance(each, BuildDeadlockError) for each in got), got
+        await at_rest()
+        assert raced or runs == [*range(length)]  # one caller: nobody tries again
         cycle = next(each.cycle for each in got if isinstance(each, BuildDeadlockError))
         assert len(cycle) == length + 1
         assert set(cycle) == {f"slot {number}" for number in range(length)}
@@ -203,5 +250,43 @@ def test_wait_that_is_over_is_no_part_of_a_circle(run: Run) -> None:
 
         assert await a.get(build_a) == "a"
         assert await b.get(build_b) == ["b", "a"]
+
+    run(main())
+
+
+@pytest.mark.promise(31)
+def test_task_that_is_left_over_is_no_part_of_a_circle(run: Run) -> None:
+    """A's own task still waits for C when A's factory is done; X may wait for A, and C for X."""
+
+    async def main() -> None:
+        a_go, a_close, c_go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        left_over: list[asyncio.Task[object]] = []
+
+        async def build_a() -> object:
+            left_over.append(asyncio.create_task(c.get(build_c)))
+            await a_go.wait()
+            return "a"
+
+        async def close_a(_: object) -> None:
+            await a_close.wait()
+
+        async def build_c() -> object:
+            await c_go.wait()
+            return ["c", await x.get(a.aclose)]
+
+        a, c, x = Slot(name="a", close=close_a), Slot(name="c"), Slot(name="x")
+        caller = asyncio.create_task(a.get(build_a))
+        await at_rest()
+        caller.cancel()
+        closing = asyncio.create_task(x.get(a.aclose))
+        await at_rest()
+        a_go.set()
+        await at_rest()
+        c_go.set()
+        await at_rest()
+        assert not closing.done()
+        a_close.set()
+        assert await closing is True
+        assert await asyncio.gather(*left_over) == [["c", True]]
 
     run(main())

@@ -4,13 +4,14 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Callable
-from threading import Event
+from contextvars import Context
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
 
 from plugin_utils import aio
-from plugin_utils.aio._build import guard
+from plugin_utils.aio._guard import guard
 from tests.aio.clients import Client, Factory, connect, new_slot
 from tests.aio.conftest import Run
 from tests.support.loops import LIMIT, Scope, at_rest, in_threads, run_on
@@ -162,6 +163,28 @@ def test_reset_from_another_thread_during_a_build(new_loop: NewLoop) -> None:
 
 
 @pytest.mark.promise(28)
+def test_reset_just_before_a_build_fails(run: Run) -> None:
+    """Its caller gets the next instance, and not the error of a build that is not wanted."""
+
+    async def main() -> None:
+        reports, error = _record_reports(), OSError("refused")
+        slot, made = new_slot(), list[Client]()
+
+        async def factory() -> Client:
+            if not reports:
+                asyncio.get_running_loop().call_soon(slot.reset, context=Context())
+                await asyncio.sleep(0)  # the reset comes here, and its callers hear of it later
+                raise error
+            made.append(Client())
+            return made[-1]
+
+        assert await slot.get(factory) is made[0]
+        assert [each["exception"] for each in reports] == [error]
+
+    run(main())
+
+
+@pytest.mark.promise(28)
 @pytest.mark.parametrize("fails", ["factory", "close"])
 def test_error_of_an_unwanted_build_is_reported(run: Run, fails: str) -> None:
     """Nobody waits for it, so the loop's exception handler gets it, with the slot's name."""
@@ -235,23 +258,37 @@ def test_finaliser_or_signal_handler_under_the_lock(run: Run) -> None:
 
 
 @pytest.mark.promise(19)
-def test_dropped_instance_is_collectable_at_once(run: Run) -> None:
+@pytest.mark.parametrize("served", [True, False])
+def test_dropped_instance_is_collectable_at_once(run: Run, served: bool) -> None:  # noqa: FBT001 - both ways
     """Even if a task that the factory started, and its context, live on."""
 
     async def main() -> None:
         stop = asyncio.Event()
         background: list[asyncio.Task[Any]] = []
+        made: list[weakref.ref[Client]] = []
 
         async def factory() -> Client:
             background.append(asyncio.create_task(stop.wait()))
-            return Client()
+            await at_rest()
+            client = Client()
+            made.append(weakref.ref(client))
+            return client
 
         slot: aio.SingletonSlot[Client] = aio.SingletonSlot()
-        gone = weakref.ref(await slot.get(factory))
-        await at_rest()
-        assert gone() is not None
+        caller = asyncio.create_task(slot.get(factory))
+        if served:
+            await caller
+            assert made[0]() is not None
+        else:
+            await asyncio.sleep(0)
+            caller.cancel()
+            await asyncio.wait([caller])
+        del caller
         slot.reset()
-        assert gone() is None
+        while not made:
+            await at_rest()
+        await at_rest()
+        assert made[0]() is None
         stop.set()
         await asyncio.gather(*background)
 
@@ -265,27 +302,27 @@ def test_dropped_instance_is_collectable_at_once(run: Run) -> None:
 @pytest.mark.promise(5, 28)
 @pytest.mark.parametrize("scope", ["loop", "process"])
 def test_resets_while_others_get(new_loop: NewLoop, scope: Scope) -> None:
-    """Two loops get while two threads reset: every get returns a whole instance."""
-    rounds = 100
-    slot = new_slot(scope=scope)
-    done = Event()
+    """Two loops get while two threads reset, round by round: each get returns a whole instance."""
+    rounds, resets = 50, 5
+    slot = new_slot(scope)
+    start = Barrier(4)
 
     async def main() -> int:
         for _ in range(rounds):
+            start.wait(LIMIT)  # holds up this thread's loop, which has nothing else to do
             got = await asyncio.gather(*(slot.get(connect) for _ in range(3)))
             assert all(isinstance(each, Client) for each in got)
         return rounds
 
-    def get() -> int:
-        try:
-            return run_on(new_loop, main())
-        finally:
-            done.set()
-
     def drop() -> int:
-        while not done.is_set():
-            slot.reset()
+        for _ in range(rounds):
+            start.wait(LIMIT)
+            for _ in range(resets):
+                slot.reset()
         return rounds
+
+    def get() -> int:
+        return run_on(new_loop, main())
 
     assert in_threads(get, get, drop, drop) == [rounds] * 4
 
