@@ -1,6 +1,9 @@
 """Thread-safe lazy singletons for plugins.
 
 Importing this package imports the standard library only, and little of it.
+
+PYTEST_DONT_REWRITE (for pytest, which would warn where this was imported before it started: there
+is no assertion in here to rewrite)
 """
 
 from plugin_utils._keyed import KeyedSlots

@@ -53,7 +53,14 @@ def lazy_singleton(factory: Callable[[], T], /) -> Accessor[T]: ...
 @overload
 def lazy_singleton(
     *,
-    close: Callable[[T], object] | None = None,
+    close: None = None,
+    fork: Literal["rebuild", "keep"] = "rebuild",
+    on_failure: Literal["retry", "share"] = "retry",
+) -> Callable[[Callable[[], T]], Accessor[T]]: ...
+@overload
+def lazy_singleton(
+    *,
+    close: Callable[[T], object],
     fork: Literal["rebuild", "keep"] = "rebuild",
     on_failure: Literal["retry", "share"] = "retry",
 ) -> Callable[[Callable[[], T]], Accessor[T]]: ...

@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: fdf26a5bd8b70d7ffe9176ce6c9b8aadd2ba36a9397d87958936784c19b898fb
+# sha256 of all below this line: b33d2ea0bfcece353463e9d11719b4e3d5120ad822197a5e9772015a7f85292a
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -1098,7 +1098,14 @@ def lazy_singleton(factory: Callable[[], T], /) -> Accessor[T]: ...
 @overload
 def lazy_singleton(
     *,
-    close: Callable[[T], object] | None = None,
+    close: None = None,
+    fork: Literal["rebuild", "keep"] = "rebuild",
+    on_failure: Literal["retry", "share"] = "retry",
+) -> Callable[[Callable[[], T]], Accessor[T]]: ...
+@overload
+def lazy_singleton(
+    *,
+    close: Callable[[T], object],
     fork: Literal["rebuild", "keep"] = "rebuild",
     on_failure: Literal["retry", "share"] = "retry",
 ) -> Callable[[Callable[[], T]], Accessor[T]]: ...
