@@ -14,6 +14,7 @@ from plugin_utils import SingletonError, SingletonSlot, lazy_singleton
 from plugin_utils._tenure import Tenure
 from plugin_utils.testing import run_together
 from tests.support.socket_counter import SocketCounter
+from tests.support.waiting import wait_until
 
 LIMIT = 10.0  # seconds
 
@@ -206,6 +207,8 @@ def test_replacements_under_load_leave_no_socket_and_break_no_request() -> None:
             try:
                 replaced = 0
                 while replaced < 1000:
+                    # Not by resetting an empty slot again and again: that keeps builders out.
+                    wait_until(lambda: slot.peek() is not None)
                     replaced += slot.reset()
             finally:
                 done.set()
