@@ -99,6 +99,10 @@ torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
 
+.PHONY: learned
+learned: setup  ## Write the page of lessons from the tests that show them.
+	$(BIN)/python -m tests.learned.page
+
 .PHONY: rules
 rules: setup  ## Write the pages of the checker's rules from their docstrings.
 	$(BIN)/python -m plugin_utils.checker.pages docs/reference/rules

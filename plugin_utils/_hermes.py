@@ -47,5 +47,5 @@ def active_profile() -> str | None:
     told = ask("hermes_cli.profiles", "get_active_profile_name")
     if isinstance(told, str):
         return told
-    folder = home()
+    folder = Path(os.path.realpath(home()))  # Hermes follows links too, before it looks
     return folder.name if folder.parent.name == "profiles" else None

@@ -45,6 +45,7 @@ def test_tasks_retry_one_at_a_time(run: Run) -> None:
 
 
 @pytest.mark.promise(2)
+@pytest.mark.learned("done-while-it-waited")
 def test_waiters_get_what_the_second_try_builds(run: Run) -> None:
     """One failure costs one caller its instance; the rest share the next build."""
 

@@ -58,6 +58,7 @@ def test_fork_in_the_middle_of_a_build() -> None:
 
 
 @pytest.mark.promise(12, 28)
+@pytest.mark.learned("lock-held-at-the-fork")
 def test_fork_while_the_lock_is_held() -> None:
     """A lock that another thread held at the fork is a new one in the child."""
     assert _output_of(forking.fork_while_the_lock_is_held.__name__)[0] == "True"

@@ -44,6 +44,7 @@ async def connect() -> Client:
 
 
 @pytest.mark.promise(26)
+@pytest.mark.learned("client-of-another-loop")
 def test_loop_after_loop_builds_its_own(run: Run) -> None:
     """`asyncio.run` again and again: each run can use what it gets."""
     client = aio.lazy_singleton(connect)
@@ -56,6 +57,7 @@ def test_loop_after_loop_builds_its_own(run: Run) -> None:
 
 
 @pytest.mark.promise(27)
+@pytest.mark.learned("client-of-another-loop")
 def test_loops_in_threads_have_an_instance_each(new_loop: NewLoop) -> None:
     """Each request has its own thread and loop; a client shared by them would fail in use."""
     client = aio.lazy_singleton(connect)
@@ -234,6 +236,7 @@ def _no_patrol(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.promise(27)
+@pytest.mark.learned("lock-made-on-first-use")
 @pytest.mark.usefixtures("_no_patrol")
 @pytest.mark.parametrize("fails", [0, 1])
 def test_one_build_for_all_loops_and_threads(new_loop: NewLoop, fails: int) -> None:
@@ -303,6 +306,7 @@ def test_loop_that_is_shut_down_hands_its_build_over(new_loop: NewLoop) -> None:
 
 
 @pytest.mark.promise(27)
+@pytest.mark.learned("loser-left-open")
 @pytest.mark.parametrize("waits", [True, False])
 def test_build_of_a_stopped_loop_is_taken_over(new_loop: NewLoop, waits: bool) -> None:  # noqa: FBT001 - both ways
     """By who waited and by who comes later. The late result is closed on its own loop."""

@@ -16,6 +16,7 @@ TASKS = 100
 
 
 @pytest.mark.promise(24)
+@pytest.mark.learned("tasks-race-too")
 def test_tasks_that_come_together_share_one_build(run: Run) -> None:
     """A dashboard's widgets load at once and all await the client whose making awaits."""
     built: list[object] = []
@@ -192,6 +193,7 @@ def test_what_is_no_factory_is_refused(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.learned("factory-under-the-table-lock")
 def test_no_lock_is_held_while_a_factory_runs(run: Run) -> None:
     """Another thread can use another slot meanwhile, also where a task's first step runs early."""
     other: aio.SingletonSlot[object] = aio.SingletonSlot()

@@ -42,6 +42,7 @@ def test_reset_drops_the_instances_of_all_loops(new_loop: NewLoop) -> None:
 
 
 @pytest.mark.promise(28)
+@pytest.mark.learned("closing-from-sync-code")
 def test_reset_under_a_running_loop_does_not_wait(run: Run) -> None:
     """Sync code that evicts a stale client under a running loop changes state and returns."""
 
@@ -87,6 +88,7 @@ def test_reset_of_an_expected_instance_spares_a_build(run: Run) -> None:
 
 
 @pytest.mark.promise(28)
+@pytest.mark.learned("loser-left-open")
 def test_reset_during_a_build(run: Run) -> None:
     """What was being built is never served; its own loop closes it; all callers get the next."""
 
@@ -244,6 +246,7 @@ def test_finaliser_may_use_the_accessor(run: Run) -> None:
 
 
 @pytest.mark.promise(9)
+@pytest.mark.learned("finaliser-wants-the-lock")
 def test_finaliser_or_signal_handler_under_the_lock(run: Run) -> None:
     """The garbage collector and signals run code between any two lines; that may call `reset`."""
 

@@ -68,6 +68,7 @@ def test_shared_client_fails_in_the_second_run_only(url: str) -> None:
 
 
 @pytest.mark.promise(26, 28)
+@pytest.mark.learned("client-of-another-loop")
 def test_client_per_loop_that_is_closed(url: str, caplog: pytest.LogCaptureFixture) -> None:
     """Five runs, each with its own client and connection, closed on its own loop: no complaint."""
 

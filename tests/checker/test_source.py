@@ -13,6 +13,7 @@ from plugin_utils.checker.source import lines_of, read
 RACY = "_x = {}\ndef f(k):\n    if k not in _x:\n        _x[k] = Client(k)%s\n    return _x[k]\n"
 
 
+@pytest.mark.learned("one-thread-only")
 @pytest.mark.parametrize(
     "comment",
     [
@@ -47,6 +48,7 @@ def test_a_comment_about_something_else_silences_nothing(comment: str) -> None:
     assert "comment" not in finding.message
 
 
+@pytest.mark.learned("one-thread-only")
 def test_a_comment_without_a_reason_silences_nothing_and_is_told_so() -> None:
     """The next reader needs the reason more than the author."""
     (finding,) = check_source(RACY % "  # plugin-utils: ignore[LS003] ...")

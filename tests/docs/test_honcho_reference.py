@@ -83,7 +83,8 @@ def test_each_name_sets_its_setting(
     assert getattr(HonchoClientConfig.from_global_config(), source.setting) == value
 
 
-@pytest.mark.parametrize("setting", ["base_url", "timeout"])
+@pytest.mark.learned("order-that-nobody-reads")
+@pytest.mark.parametrize("setting", ["api_key", "base_url", "timeout"])
 def test_names_are_tried_from_left_to_right(
     setting: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,28 @@ def test_names_are_tried_from_left_to_right(
             found = getattr(HonchoClientConfig.from_global_config(), setting)
         first = next(iter(rest))
         assert str(found).removesuffix(".0") == rest.pop(first), first
+
+
+@pytest.mark.learned("order-that-nobody-reads")
+def test_files_are_tried_in_the_order_of_the_page(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that the page names first counts; without it, the next one."""
+    sentence = (ROOT / PAGE).read_text("utf-8").partition("It is looked up at each call:")[2]
+    names = codes(sentence.partition(". ")[0])
+    assert len(names) == 3
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "served"))
+    places = [
+        Path(name.replace("$HERMES_HOME", f"{tmp_path}/served").replace("~", str(tmp_path)))
+        for name in names
+    ]
+    assert home / "honcho.json" in places
+    for number, place in enumerate(places):
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(json.dumps({"workspace": str(number)}), "utf-8")
+    for number, place in enumerate(places):
+        assert HonchoClientConfig.from_global_config().workspace_id == str(number)
+        place.unlink()
 
 
 def test_the_table_has_every_setting() -> None:

@@ -58,6 +58,7 @@ def test_importing_imports_nothing_else() -> None:
     assert found.stdout.split() == []
 
 
+@pytest.mark.learned("imports-in-opposite-order")
 def test_twenty_first_calls_import_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One call of the host's import; all threads get its module."""
     imports: list[ModuleType] = []
@@ -115,6 +116,7 @@ def test_a_host_that_fails(failure: type[Exception], monkeypatch: pytest.MonkeyP
     assert load_fal_client() is fal_client
 
 
+@pytest.mark.learned("failure-taken-for-done")
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the package and the command; once installed, the next call works."""
     with monkeypatch.context() as patch:

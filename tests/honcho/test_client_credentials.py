@@ -21,12 +21,14 @@ def key_sent(config: HonchoClientConfig, built: Built) -> object:
     return built[-1]["api_key"]
 
 
+@pytest.mark.learned("server-without-a-key")
 @pytest.mark.parametrize("url", [LOOPBACK, "http://LOCALHOST:1", *PRIVATE])
 def test_a_local_server_needs_no_key(url: str, resolve: Resolve, built: Built) -> None:
     """The SDK wants one, and gets a placeholder."""
     assert key_sent(resolve({"baseUrl": url}), built) == "local"
 
 
+@pytest.mark.learned("local-server-gets-the-wrong-key")
 @pytest.mark.parametrize("name", ["hermes_w", "hermes.w"])
 @pytest.mark.parametrize("url", [LOOPBACK, *PRIVATE, *PUBLIC])
 def test_a_key_in_the_host_block_is_sent(
@@ -37,6 +39,7 @@ def test_a_key_in_the_host_block_is_sent(
     assert key_sent(config, built) == "token"
 
 
+@pytest.mark.learned("local-server-gets-the-wrong-key")
 @pytest.mark.parametrize("url", [LOOPBACK, "http://localhost:1", "http://[::1]:1"])
 def test_a_stored_cloud_key_is_not_sent_to_this_machine(
     url: str, resolve: Resolve, built: Built, monkeypatch: pytest.MonkeyPatch
@@ -46,6 +49,7 @@ def test_a_stored_cloud_key_is_not_sent_to_this_machine(
     assert key_sent(resolve({"baseUrl": url}), built) == "local"
 
 
+@pytest.mark.learned("local-server-gets-the-wrong-key")
 def test_a_root_key_is_not_sent_to_this_machine(resolve: Resolve, built: Built) -> None:
     """Reported elsewhere with both in one file, where the key went to the local port."""
     assert key_sent(resolve({"apiKey": "cloud", "baseUrl": LOOPBACK}), built) == "local"
@@ -81,6 +85,7 @@ def test_an_isolated_host_without_a_key(
     assert key_sent(local, built) == "local"
 
 
+@pytest.mark.learned("built-before-it-is-checked")
 def test_credentials_are_checked_first(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused config installs nothing, builds nothing and caches nothing; a good one works."""
     asked: list[str] = []
@@ -144,6 +149,7 @@ def test_production_is_the_sdks_address(monkeypatch: pytest.MonkeyPatch) -> None
     assert client.base_url == "https://api.honcho.dev"
 
 
+@pytest.mark.learned("no-key-for-a-local-server")
 def test_the_key_on_the_wire(write: Write) -> None:
     """A server that asks for a key gets the host block's, and refuses the placeholder."""
     with HonchoServer("token") as server:

@@ -11,6 +11,7 @@ import plugin_utils.honcho
 from plugin_utils import RecursiveBuildError
 from plugin_utils.honcho import HonchoClientConfig, get_honcho_client, reset_honcho_client
 from plugin_utils.honcho.client import _honcho_client_slot
+from tests.support import child
 from tests.support.hermes import plant
 
 CONFIG = HonchoClientConfig(api_key="k")
@@ -114,3 +115,94 @@ def test_an_installer_that_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, "tools.lazy_deps", ensure=ensure)
     assert isinstance(get_honcho_client(CONFIG), honcho.Honcho)
     assert refused == [RecursiveBuildError]
+
+
+def _first_calls_of_both_clients() -> None:
+    from collections.abc import Callable, Iterator
+    from itertools import cycle
+
+    from plugin_utils import _hermes
+    from plugin_utils.fal import load_fal_client
+    from plugin_utils.honcho import HonchoClientConfig, get_honcho_client
+    from plugin_utils.testing import run_together
+
+    asked: list[str] = []
+
+    def install(feature: str) -> None:  # the first thing in either build, before it imports
+        asked.append(feature)
+
+    _hermes.install = install
+    config = HonchoClientConfig(api_key="k")
+    accessors: Iterator[Callable[[], object]]
+    accessors = cycle([load_fal_client, lambda: get_honcho_client(config)])
+
+    def call() -> object:
+        return next(accessors)()
+
+    found = run_together(8, call, timeout=20)
+    assert len(set(map(id, found))) == 2
+    assert sorted(asked) == ["image.fal", "memory.honcho"]
+
+
+@pytest.mark.learned("imports-in-opposite-order")
+def test_first_calls_of_both_clients_import_side_by_side() -> None:
+    """Eight threads of a fresh process: one imports each package, and these share some imports."""
+    child.run(_first_calls_of_both_clients, limit=25)
+
+
+def _imports_of_the_packages() -> None:
+    import sys
+
+    import fal_client
+    import honcho
+    import httpx
+
+    assert all((fal_client, honcho, httpx))
+    print(*(name for name in sys.modules if name.startswith("plugin_utils")))
+
+
+@pytest.mark.learned("import-under-a-lock")
+def test_the_packages_do_not_know_this_library() -> None:
+    """What is imported inside a build cannot come back for it."""
+    assert child.run(_imports_of_the_packages, limit=20).output == "\n"
+
+
+def _finaliser_logs_during_a_log_call() -> None:
+    import gc
+    import logging
+
+    from plugin_utils import RecursiveBuildError
+    from plugin_utils.honcho import HonchoClientConfig, get_honcho_client, reset_honcho_client
+
+    log = logging.getLogger("plugin_utils")
+    seen: list[object] = []
+
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            log.warning("gone")
+            try:
+                seen.append(get_honcho_client())
+            except RecursiveBuildError:
+                seen.append("refused")
+
+    class Collecting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.levelno == logging.INFO:  # the library's "built"
+                Garbage()
+                gc.collect()
+
+    log.setLevel(logging.INFO)
+    log.addHandler(Collecting())
+    client = get_honcho_client(HonchoClientConfig(api_key="k"))
+    assert seen == ["refused"], seen
+    assert get_honcho_client() is client
+    reset_honcho_client()
+
+
+@pytest.mark.learned("finaliser-that-logs")
+def test_a_finaliser_may_log_and_come_back_during_a_log_call() -> None:
+    """It is refused while the build that is logged goes on, and nobody hangs."""
+    child.run(_finaliser_logs_during_a_log_call, limit=20)

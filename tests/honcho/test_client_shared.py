@@ -21,6 +21,7 @@ from tests.honcho.conftest import Built, Warnings, Write
 CONFIG = HonchoClientConfig(api_key="k")
 
 
+@pytest.mark.learned("two-first-callers")
 def test_twenty_first_calls_build_one_client(built: Built) -> None:
     """Counted at the SDK's constructor: equal results alone would not show a discarded second."""
     clients = run_together(20, lambda: get_honcho_client(CONFIG))
@@ -28,6 +29,7 @@ def test_twenty_first_calls_build_one_client(built: Built) -> None:
     assert len(built) == 1
 
 
+@pytest.mark.learned("closed-what-it-borrowed")
 def test_the_slot_is_where_tests_look_for_it() -> None:
     """Tests of plugins put a fake in by this name: it is served, not judged, and not closed."""
     assert isinstance(_honcho_client_slot, SingletonSlot)
@@ -49,6 +51,7 @@ def test_a_fake_of_any_kind_is_served(warnings: Warnings) -> None:
     assert warnings() == []
 
 
+@pytest.mark.learned("changed-setting-ignored")
 def test_a_hit_without_a_config_reads_nothing(
     write: Write, warnings: Warnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +64,7 @@ def test_a_hit_without_a_config_reads_nothing(
     assert warnings() == []
 
 
+@pytest.mark.learned("check-and-build-disagree")
 def test_the_same_config_gives_the_same_client(
     write: Write, built: Built, warnings: Warnings
 ) -> None:
@@ -71,6 +75,7 @@ def test_the_same_config_gives_the_same_client(
     assert (len(built), built[0]["timeout"], warnings()) == (1, 82.5, [])
 
 
+@pytest.mark.learned("changed-setting-ignored")
 def test_configs_that_mean_the_same_are_the_same(warnings: Warnings) -> None:
     """Spelled differently, or different in what the client is not built from."""
     config = HonchoClientConfig(api_key="k", base_url="http://10.0.0.1")
@@ -92,6 +97,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.learned("changed-setting-ignored")
 @pytest.mark.parametrize(("change", "names"), OTHERS)
 def test_the_first_config_wins(
     change: dict[str, Any], names: str, built: Built, warnings: Warnings
@@ -128,6 +134,7 @@ def test_one_warning_from_many_threads(warnings: Warnings) -> None:
     assert len(warnings()) == 1
 
 
+@pytest.mark.learned("changed-setting-ignored", "stale-key-after-a-rebuild")
 def test_a_reset_leads_to_a_new_client_from_new_settings(write: Write, built: Built) -> None:
     """Reported elsewhere as a stale token after a rebuild: the build reads the files itself."""
     write(".hermes/honcho.json", {"apiKey": "old"})
@@ -139,6 +146,7 @@ def test_a_reset_leads_to_a_new_client_from_new_settings(write: Write, built: Bu
     assert [options["api_key"] for options in built] == ["old", "new"]
 
 
+@pytest.mark.learned("replaced-and-never-closed")
 def test_a_reset_closes_the_pool_once(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours only, and only the first reset finds something to close."""
     client = get_honcho_client(CONFIG)
@@ -180,6 +188,7 @@ def test_a_client_that_cannot_be_built_leaves_no_pool(monkeypatch: pytest.Monkey
     assert isinstance(get_honcho_client(CONFIG), honcho.Honcho)
 
 
+@pytest.mark.learned("two-threads-one-refusal")
 def test_a_stale_client_is_dropped_once(built: Built) -> None:
     """Threads that find the same client stale replace it once, not each other's new one."""
     stale = get_honcho_client(CONFIG)

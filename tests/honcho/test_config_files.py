@@ -1,11 +1,15 @@
 """Which files the settings come from, and what an unusable file leads to."""
 
+import os
 import sys
+from contextvars import ContextVar
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from plugin_utils.honcho import HonchoClientConfig
+from plugin_utils.testing import run_together
 from tests.honcho.conftest import Warnings, Write
 from tests.support.hermes import plant
 
@@ -48,6 +52,30 @@ def test_the_host_says_where_its_folder_is(
     write("served/honcho.json", {"workspace": "served"})
     plant(monkeypatch, "hermes_constants", get_hermes_home=lambda: home / "served")
     assert HonchoClientConfig.from_global_config().workspace_id == "served"
+
+
+@pytest.mark.learned("profile-in-the-environment")
+def test_two_workers_have_a_profile_each(
+    home: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host answers for the thread that asks, and nothing is written to the environment."""
+    names = ("one", "two")
+    for name in names:
+        write(f"{name}/honcho.json", {"workspace": name})
+    profile: ContextVar[str] = ContextVar("profile")
+    plant(monkeypatch, "hermes_constants", get_hermes_home=lambda: home / profile.get())
+    environment = dict(os.environ)
+    waiting = iter(names)
+    both_chosen = Barrier(2)
+
+    def work() -> bool:
+        name = next(waiting)
+        profile.set(name)
+        both_chosen.wait(10)
+        return HonchoClientConfig.from_global_config().workspace_id == name
+
+    assert run_together(2, work) == [True, True]
+    assert dict(os.environ) == environment
 
 
 def test_without_a_file_the_environment_decides(

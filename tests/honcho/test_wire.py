@@ -90,6 +90,7 @@ def test_a_request_in_flight_during_a_reset_breaks(server: HonchoServer) -> None
     assert get_honcho_client(config_for(server)).get_metadata() == {}
 
 
+@pytest.mark.learned("no-timer-knows-the-users")
 def test_a_client_after_its_reset(server: HonchoServer) -> None:
     """A synchronous call on it fails at once and sends nothing."""
     client = get_honcho_client(config_for(server))

@@ -164,6 +164,7 @@ async def _async_generator() -> AsyncIterator[object]:
 
 
 @pytest.mark.promise(16)
+@pytest.mark.learned("cache-of-a-coroutine")
 @pytest.mark.parametrize(
     ("factory", "name"),
     [

@@ -108,6 +108,7 @@ def _random_graphs(seeds: int, shape: str) -> None:
 
 
 @pytest.mark.promise(8)
+@pytest.mark.learned("one-lock-for-all-singletons")
 def test_graph_without_circle_never_gets_an_error() -> None:
     """However threads race through hundreds of acyclic graphs, no circle is reported."""
     assert child.run(_random_graphs, 300, "acyclic", limit=30).output == "0\n"

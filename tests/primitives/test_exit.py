@@ -24,6 +24,7 @@ def test_close_is_not_run_behind_the_users_back(kind: str) -> None:
 
 
 @pytest.mark.promise(20)
+@pytest.mark.learned("noise-at-exit")
 def test_atexit_recipe_closes(kind: str) -> None:
     """`atexit.register(accessor.reset)` closes what there is."""
     assert child.run(_exit, kind, "atexit").output == "end\nclosed\n"
@@ -44,6 +45,7 @@ def _exit_during_a_build(kind: str) -> None:
 
 
 @pytest.mark.promise(20)
+@pytest.mark.learned("noise-at-exit")
 def test_daemon_threads_in_a_build_do_not_keep_the_process(kind: str) -> None:
     """The interpreter ends although daemon threads build and wait."""
     assert child.run(_exit_during_a_build, kind).errors == ""
@@ -63,6 +65,7 @@ def _finaliser_builds_at_exit(kind: str) -> None:
 
 
 @pytest.mark.promise(20)
+@pytest.mark.learned("noise-at-exit")
 def test_first_call_from_a_finaliser_at_exit(kind: str) -> None:
     """A finaliser that the interpreter runs on its way out can still build."""
     assert child.run(_finaliser_builds_at_exit, kind).output == "dict"

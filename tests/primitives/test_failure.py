@@ -12,6 +12,7 @@ from tests.support import child
 
 
 @pytest.mark.promise(2)
+@pytest.mark.learned("failure-taken-for-done")
 def test_failed_build_caches_nothing(make: Make) -> None:
     """After a failure the slot is empty, and the next call builds."""
     factory = CountingFactory(object, failures={1: OSError("down")})
@@ -41,6 +42,7 @@ def test_traceback_reaches_the_line_in_the_factory(make: Make) -> None:
 
 
 @pytest.mark.promise(2)
+@pytest.mark.learned("every-call-pays-for-the-failure")
 def test_waiters_retry_one_at_a_time(make: Make) -> None:
     """Each failure reaches only the thread that built; the others try in turn."""
     threads = 6
@@ -243,6 +245,7 @@ def test_interrupts_at_any_moment_leave_nothing_held() -> None:
 
 
 @pytest.mark.promise(4)
+@pytest.mark.learned("cache-of-a-coroutine")
 def test_coroutine_is_not_cached(make: Make) -> None:
     """A factory that returns a coroutine gets a TypeError that says what to use."""
 

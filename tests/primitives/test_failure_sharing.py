@@ -50,6 +50,7 @@ def test_waiters_retry_one_at_a_time_by_default() -> None:
     assert len({str(error) for error in errors}) == WAITERS + 1
 
 
+@pytest.mark.learned("every-call-pays-for-the-failure")
 def test_waiters_share_the_failure_when_asked() -> None:
     """One failing build answers 20 callers: the convoy costs one time-out, not twenty."""
     slot: SingletonSlot[object] = SingletonSlot(on_failure="share")

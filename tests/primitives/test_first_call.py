@@ -10,6 +10,7 @@ from tests.support import child
 
 
 @pytest.mark.promise(1)
+@pytest.mark.learned("two-first-callers", "loser-left-open")
 def test_first_callers_share_one_instance(make: Make) -> None:
     """Of many threads that call first, one runs the factory and all get its instance."""
     threads = 8
@@ -23,6 +24,49 @@ def test_first_callers_share_one_instance(make: Make) -> None:
     instances = run_together(threads, face.get)
     assert factory.calls == 1
     assert set(instances) == {face.peek()}
+
+
+@pytest.mark.learned("discovery-on-the-loser")
+def test_what_was_set_up_is_what_is_served(make: Make) -> None:
+    """Every first caller gets the manager on which the plugins were discovered, once."""
+    threads = 8
+    discoveries: list[str] = []
+
+    def build() -> list[str]:
+        manager: list[str] = []
+        face.wait_for_waiters(threads - 1)  # the others have come, and would take any manager
+        discoveries.append("run")
+        manager.append("plugin")
+        return manager
+
+    face = make(build)
+    assert run_together(threads, lambda: list(face.get())) == [["plugin"]] * threads
+    assert discoveries == ["run"]
+
+
+@pytest.mark.learned("done-before-it-is", "half-built")
+def test_nothing_is_seen_of_a_build_that_goes_on(make: Make) -> None:
+    """Whoever comes during a build waits; who only looks finds nothing, and no half of it."""
+
+    class Client:
+        def __init__(self) -> None:
+            begun.set()
+            assert go_on.wait(10)
+            self.is_ready = True
+
+    begun, go_on = threading.Event(), threading.Event()
+    face = make(Client)
+    found: list[bool] = []
+    callers = [threading.Thread(target=lambda: found.append(face.get().is_ready)) for _ in "ab"]
+    for caller in callers:
+        caller.start()
+    assert begun.wait(10)
+    face.wait_for_waiters(1)
+    assert (face.peek(), found) == (None, [])
+    go_on.set()
+    for caller in callers:
+        caller.join(10)
+    assert found == [True, True]
 
 
 @pytest.mark.promise(4)
@@ -47,6 +91,7 @@ def test_peek_tells_none_from_unset(make: Make) -> None:
 
 
 @pytest.mark.promise(13)
+@pytest.mark.learned("one-lock-for-all-singletons")
 def test_two_singletons_never_block_each_other(make: Make) -> None:
     """A build that takes its time keeps no other accessor or slot waiting."""
     slow_factory = CountingFactory(object, held=True)

@@ -32,6 +32,7 @@ def _child_builds_its_own(kind: str) -> None:
 
 
 @pytest.mark.promise(12, 11)
+@pytest.mark.learned("connection-from-before-the-fork")
 def test_forked_child_builds_its_own(kind: str) -> None:
     """The child starts empty, closes only what it built, and the parent goes on with its own."""
     child.run(_child_builds_its_own, kind)
@@ -66,6 +67,7 @@ def _fork_while_others_work(kind: str) -> None:
 
 
 @pytest.mark.promise(12)
+@pytest.mark.learned("lock-held-at-the-fork")
 def test_fork_while_other_threads_build_wait_and_reset(kind: str) -> None:
     """The child does not hang in a lock whose holder does not exist there."""
     child.run(_fork_while_others_work, kind)
@@ -177,6 +179,7 @@ def _set_aside(kind: str, ending: str) -> None:
 
 
 @pytest.mark.promise(12)
+@pytest.mark.learned("connection-from-before-the-fork")
 @pytest.mark.parametrize(
     ("ending", "output"), [("at once", ""), ("normally", "atexit\nweakref.finalize\n")]
 )
@@ -273,3 +276,42 @@ def test_list_of_all_slots_survives_a_slot_made_meanwhile(monkeypatch: pytest.Mo
     slot: SingletonSlot[object] = SingletonSlot()
     monkeypatch.setattr(_gate, "_alive", Changing([slot]))
     assert _gate.alive() == [slot]
+
+
+def _fork_during_a_log_call(kind: str) -> None:
+    import logging
+    import threading
+
+    from tests.primitives.faces import FACES
+    from tests.support.forked import in_fork
+
+    log = logging.getLogger("client")
+    in_the_handler, go_on = threading.Event(), threading.Event()
+
+    class SlowForOthers(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.threadName != "MainThread":
+                in_the_handler.set()
+                assert go_on.wait(60)
+
+    def build() -> object:
+        log.warning("building")  # the other thread stays in here, and holds the handler's lock
+        return object()
+
+    def work() -> None:
+        assert face.get() is face.peek()
+
+    log.addHandler(SlowForOthers())
+    face = FACES[kind](build)
+    other = threading.Thread(target=face.get)
+    other.start()
+    assert in_the_handler.wait(60)
+    in_fork(work)
+    go_on.set()
+    other.join(60)
+
+
+@pytest.mark.learned("threads-at-the-fork")
+def test_fork_while_another_thread_logs_in_its_build(kind: str) -> None:
+    """The child builds and logs, although both locks were held by a thread it does not have."""
+    child.run(_fork_during_a_log_call, kind)

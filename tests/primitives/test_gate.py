@@ -81,6 +81,7 @@ def test_a_collection_while_a_lease_is_taken_may_reset() -> None:
 
 
 @pytest.mark.promise(9)
+@pytest.mark.learned("finaliser-wants-the-lock")
 def test_a_collection_while_a_gate_is_released_may_come_back_to_it() -> None:
     """A finaliser that runs after the holder is cleared, and before the lock is, does not hang."""
     child.run(_collection_on_the_way_out)

@@ -14,6 +14,7 @@ import pytest
 
 from plugin_utils import KeyedSlots, RecursiveBuildError
 from plugin_utils.testing import run_together
+from tests.support import child
 from tests.support.waiting import wait_until
 
 LIMIT = 10.0  # seconds; what a wait may take before the test fails
@@ -57,6 +58,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.mark.promise(21)
+@pytest.mark.learned("two-locks-for-one-key")
 def test_one_build_for_each_key() -> None:
     """64 threads over 8 keys build 8 instances, and each key's callers share one."""
     slots: KeyedSlots[int, Client] = KeyedSlots()
@@ -79,6 +81,7 @@ def test_one_build_for_each_key() -> None:
 
 
 @pytest.mark.promise(21)
+@pytest.mark.learned("factory-under-the-table-lock")
 def test_slow_key_does_not_delay_another(pool: ThreadPoolExecutor) -> None:
     """While one key's factory is held, another key is built, reset and leased."""
     slots: KeyedSlots[str, object] = KeyedSlots()
@@ -109,6 +112,7 @@ def test_failed_key_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.promise(21)
+@pytest.mark.learned("two-locks-for-one-key")
 def test_waiters_of_a_failed_build_retry_in_the_same_slot(pool: ThreadPoolExecutor) -> None:
     """While waiters retry, a newcomer for the key joins them: still one build at a time."""
     slots: KeyedSlots[str, object] = KeyedSlots()
@@ -171,6 +175,7 @@ def test_key_in_use_is_not_dropped(pool: ThreadPoolExecutor) -> None:
 
 
 @pytest.mark.promise(22)
+@pytest.mark.learned("closed-on-eviction")
 def test_dropped_instance_is_closed_when_its_last_lease_ends() -> None:
     """Eviction takes a leased instance out at once, and closes it after both leases."""
     slots: KeyedSlots[str, Client] = KeyedSlots(close=Client.close, max_size=1)
@@ -186,6 +191,7 @@ def test_dropped_instance_is_closed_when_its_last_lease_ends() -> None:
 
 
 @pytest.mark.promise(22)
+@pytest.mark.learned("closed-on-eviction")
 def test_max_size_with_close_refuses_plain_get() -> None:
     """A `get` whose instance could be closed under its caller is an error that names `lease`."""
     slots: KeyedSlots[str, Client] = KeyedSlots(close=Client.close, max_size=1)
@@ -281,6 +287,7 @@ def test_reset_all_drops_the_rest_when_one_close_fails() -> None:
     assert slots.reset_all(close=False) == 1
 
 
+@pytest.mark.learned("one-lock-for-all-singletons")
 def test_factory_may_get_another_key_but_not_its_own() -> None:
     """Keys are slots of their own: only the same key is re-entry."""
     slots: KeyedSlots[str, object] = KeyedSlots(name="clients")
@@ -337,6 +344,49 @@ def test_bad_max_size_is_refused(max_size: int, error: type[Exception]) -> None:
     """A size that keeps nothing, or is no number, is refused at once, with its repr."""
     with pytest.raises(error, match=repr(max_size)):
         KeyedSlots(max_size=max_size)
+
+
+def _collection_under_the_lock() -> None:
+    import gc
+    from typing import Any, cast
+
+    from plugin_utils import KeyedSlots
+
+    slots: KeyedSlots[str, object] = KeyedSlots()
+    found: list[object] = []
+
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            found.append(slots.get("other", list))
+
+    class Collecting:
+        """The table's lock, with a garbage collection each time it is held."""
+
+        def __init__(self) -> None:
+            self.lock = slots._lock
+            Garbage()
+
+        def __enter__(self) -> None:
+            self.lock.acquire()
+            gc.collect()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+
+    gc.disable()  # no collection but the lock's
+    slots._lock = cast("Any", Collecting())
+    assert slots.get("key", dict) == {}
+    assert found == [[]]
+    assert sorted(slots) == ["key", "other"]
+
+
+@pytest.mark.learned("finaliser-wants-the-lock", "factory-under-the-table-lock")
+def test_finaliser_under_the_lock_of_the_table_may_come_back() -> None:
+    """The garbage collector can run code while the table's lock is held; it is served."""
+    child.run(_collection_under_the_lock)
 
 
 @pytest.mark.promise(12)

@@ -19,6 +19,7 @@ from tests.support.waiting import wait_until
 LIMIT = 10.0  # seconds
 
 
+@pytest.mark.learned("handed-out-while-it-closes", "no-timer-knows-the-users")
 def test_reset_closes_after_the_last_lease() -> None:
     """Two leases hold the old instance open; new callers get a new one meanwhile."""
     closed: list[object] = []
@@ -34,6 +35,7 @@ def test_reset_closes_after_the_last_lease() -> None:
     assert len(closed) == 2
 
 
+@pytest.mark.learned("closed-what-it-borrowed")
 def test_lease_without_reset_closes_nothing() -> None:
     """The end of a lease alone leaves the instance where it is."""
     closed: list[object] = []
@@ -120,6 +122,7 @@ def test_accessor_leases_too() -> None:
     assert closed == [leased]
 
 
+@pytest.mark.learned("registered-after-the-list-was-taken")
 def test_lease_that_meets_a_retired_instance_builds_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reset between finding the instance and counting the lease gives the caller a new one."""
     closed: list[object] = []
@@ -190,6 +193,7 @@ def brisk_switching() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
+@pytest.mark.learned("replaced-and-never-closed")
 @pytest.mark.usefixtures("brisk_switching")
 def test_replacements_under_load_leave_no_socket_and_break_no_request() -> None:
     """1,000 replacements while 8 threads make requests: no error, no open socket, all closed."""

@@ -29,6 +29,7 @@ def _comes_back(kind: str, how: str) -> None:
 
 
 @pytest.mark.promise(7)
+@pytest.mark.learned("partial-list-for-good")
 @pytest.mark.parametrize("how", ["get", "reset"])
 def test_factory_that_comes_back_gets_an_error(kind: str, how: str) -> None:
     """The error names the accessor or slot, comes at once, and nothing is built twice."""
@@ -104,6 +105,7 @@ def _finaliser_comes_back(kind: str, how: str) -> None:
 
 
 @pytest.mark.promise(9)
+@pytest.mark.learned("factory-under-the-table-lock")
 @pytest.mark.parametrize("how", ["get", "reset"])
 def test_finaliser_inside_a_build_gets_an_error(kind: str, how: str) -> None:
     """A finaliser that the collector runs during a build is told, and the build goes on."""
@@ -140,6 +142,7 @@ def _weak_callback_comes_back(kind: str) -> None:
 
 
 @pytest.mark.promise(9)
+@pytest.mark.learned("finaliser-wants-the-lock")
 def test_weak_callback_inside_a_build_gets_an_error(kind: str) -> None:
     """So is a `weakref.finalize` callback."""
     child.run(_weak_callback_comes_back, kind)

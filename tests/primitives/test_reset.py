@@ -34,6 +34,7 @@ VALUES: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.promise(5)
+@pytest.mark.learned("reset-while-others-use-it")
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_readers_get_whole_instances_while_another_thread_resets(make: Make, value: str) -> None:
@@ -140,6 +141,7 @@ def resets_at_each_line(
 
 
 @pytest.mark.promise(5)
+@pytest.mark.learned("read-twice")
 @pytest.mark.parametrize("looks", [False, True], ids=["line tracer", "tracer reads f_locals"])
 def test_reset_between_any_two_lines_of_a_hit(make: Make, *, looks: bool) -> None:
     """Wherever the reset comes, the reader gets an instance, old or new, and the old stays gone."""
@@ -184,6 +186,7 @@ def test_reset_waits_for_the_build(make: Make) -> None:
 
 
 @pytest.mark.promise(6)
+@pytest.mark.learned("deferred-part-taken-twice")
 def test_reset_tells_whether_there_was_an_instance(make: Make) -> None:
     """Only the call that drops an instance returns true."""
     face = make(object)
@@ -194,6 +197,7 @@ def test_reset_tells_whether_there_was_an_instance(make: Make) -> None:
 
 
 @pytest.mark.promise(6)
+@pytest.mark.learned("reset-while-others-use-it", "done-while-it-waited")
 def test_stale_instance_is_dropped_once(make: Make) -> None:
     """Of many threads that found the same stale instance, one drops it; an equal new one stays."""
     closed: list[object] = []
@@ -246,6 +250,7 @@ def test_dropped_instance_may_come_back(make: Make, how: str) -> None:
 
 
 @pytest.mark.promise(11)
+@pytest.mark.learned("deferred-part-taken-twice")
 def test_each_dropped_instance_is_closed_once(make: Make) -> None:
     """Of many threads that reset, one closes the instance."""
     closed: list[object] = []
@@ -258,6 +263,7 @@ def test_each_dropped_instance_is_closed_once(make: Make) -> None:
 
 
 @pytest.mark.promise(11)
+@pytest.mark.learned("handed-out-while-it-closes")
 def test_close_runs_outside_the_lock_with_the_slot_empty(make: Make) -> None:
     """While an instance is being closed, other threads build and use the next one."""
     closing, go_on = threading.Event(), threading.Event()

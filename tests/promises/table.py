@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.support import marked
 from tests.support.interpreters import ROOT, SUITE
 
 __all__ = ("PAGE", "collect", "problems", "promises", "render")
@@ -41,15 +39,9 @@ def promises() -> dict[int, str]:
 
 
 def collect() -> dict[int, list[str]]:
-    """Return the tests of each promise, as pytest finds them in the library's own suite."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "promises.json")
-        folders = [folder for folder in (*SUITE, "tests/types") if (ROOT / folder).is_dir()]
-        options = ["-q", "--collect-only", "-ptests.promises.collector", f"--promises-to={path}"]
-        command = [sys.executable, "-m", "pytest", *options, *folders]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-        found = json.loads(path.read_text("utf-8"))
-    return {int(number): tests for number, tests in found.items()}
+    """Return the tests of each promise in the library's own suite."""
+    tests = marked.collect("promise", (*SUITE, "tests/types"))
+    return {int(number): names for number, names in tests.items()}
 
 
 def problems(texts: Mapping[int, str], tests: Mapping[int, Sequence[str]]) -> list[str]:

@@ -22,6 +22,7 @@ class Server:
         return "client"
 
 
+@pytest.mark.learned("every-call-pays-for-the-failure")
 def test_it_fails_at_once_until_the_pause_is_over() -> None:
     """Callers within the pause get the same failure; the first one after it tries again."""
     server = Server()

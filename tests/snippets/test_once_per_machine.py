@@ -6,12 +6,14 @@ from threading import Event
 from types import ModuleType
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from snippets.fixed import once_per_machine as fixed
 from snippets.racy import once_per_machine as racy
+from tests.support import child
 
 
+@pytest.mark.learned("lock-file-by-another-name")
 @pytest.mark.parametrize("module", [fixed, racy])
 def test_a_model_that_is_there_is_used(
     module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -25,6 +27,7 @@ def test_a_model_that_is_there_is_used(
     module.get_model.reset()
 
 
+@pytest.mark.learned("done-while-it-waited")
 def test_whoever_waits_for_the_lock_looks_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,3 +49,59 @@ def test_whoever_waits_for_the_lock_looks_again(
         assert model.result(timeout=10) == b"found"
     assert not fixed.DOWNLOADS.exists()
     fixed.get_model.reset()
+
+
+@pytest.mark.learned("lock-file-by-another-name")
+def test_a_link_to_the_folder_leads_to_the_same_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one file by every path, and stays the same when the model is removed."""
+
+    def without_patience(path: str, *, timeout: float) -> FileLock:
+        assert timeout > 0
+        return FileLock(link / path, timeout=0)
+
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    monkeypatch.chdir(link)
+    monkeypatch.setattr(fixed, "FileLock", without_patience)
+    fixed.get_model.reset()
+    with FileLock(real / "model.lock"), pytest.raises(Timeout):
+        fixed.get_model()
+    assert fixed.get_model() == b"the model"
+    lock = (real / "model.lock").stat()
+    fixed.get_model.reset()
+    fixed.MODEL.unlink()
+    assert fixed.get_model() == b"the model"
+    assert (real / "model.lock").stat().st_ino == lock.st_ino
+    fixed.get_model.reset()
+
+
+def _fork_while_the_lock_is_held(folder: str) -> None:
+    import os
+
+    from filelock import FileLock
+
+    os.chdir(folder)
+    end, keep = os.pipe()
+    held = FileLock("model.lock")
+    held.acquire()
+    if not os.fork():
+        os.close(keep)
+        os.read(end, 1)  # lives until its parent's parent lets it go
+        os._exit(0)
+    if not os.fork():
+        os._exit(0)
+    held.release()
+    with FileLock("model.lock", timeout=0):
+        print("free")
+    os.close(keep)
+    os.wait()
+    os.wait()
+
+
+@pytest.mark.learned("lock-file-by-another-name")
+def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
+    """It lives on after its parent has released the lock, and the next one gets it."""
+    assert child.run(_fork_while_the_lock_is_held, str(tmp_path)).output == "free\n"

@@ -55,6 +55,7 @@ def module(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     forget_instance(request.param)
 
 
+@pytest.mark.learned("two-first-callers")
 @pytest.mark.parametrize(
     "module",
     [
@@ -95,6 +96,7 @@ def test_installs_of_an_sdk(module: ModuleType, monkeypatch: pytest.MonkeyPatch)
     assert overlap.builds == builds_expected(module)
 
 
+@pytest.mark.learned("one-for-each-object")
 @pytest.mark.parametrize(
     "module", [racy_per_instance_and_per_thread, per_instance_and_per_thread], indirect=True
 )

@@ -18,6 +18,7 @@ def test_the_flag_remembers_the_failure(monkeypatch: pytest.MonkeyPatch) -> None
     assert racy.Client() in racy.Client.tries  # the server would answer
 
 
+@pytest.mark.learned("failure-taken-for-done")
 def test_the_next_call_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fixed accessor gives its caller the error, and the next caller a client."""
     fixed.get_client.reset()
