@@ -14,6 +14,7 @@ from plugin_utils.testing.interleaving._calls import call_touch
 from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._operands import MISSING
 from plugin_utils.testing.interleaving._points import CallSite, table
+from plugin_utils.testing.interleaving._results import note_call, note_return
 from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
 
 assert sys.version_info >= (3, 12)  # noqa: S101 - tells type checkers which version to think of
@@ -52,7 +53,12 @@ class Instrument:
         are cleared and set again. Only the callbacks come and go.
         """
         monitoring = sys.monitoring
-        events = monitoring.events
+        kinds = monitoring.events
+        callbacks = {
+            kinds.INSTRUCTION: self._opcode,
+            kinds.CALL: self._call,
+            kinds.PY_RETURN: self._return,
+        }
         if monitoring.get_tool(_TOOL) is None:
             monitoring.use_tool_id(_TOOL, _NAME)
         if monitoring.get_tool(_TOOL) != _NAME:
@@ -62,14 +68,14 @@ class Instrument:
             if id(code) not in _WATCHED:
                 table(code)
                 _WATCHED.add(id(code))
-                monitoring.set_local_events(_TOOL, code, events.INSTRUCTION | events.CALL)
-        monitoring.register_callback(_TOOL, events.INSTRUCTION, self._opcode)
-        monitoring.register_callback(_TOOL, events.CALL, self._call)
+                monitoring.set_local_events(_TOOL, code, sum(callbacks))
+        for kind, callback in callbacks.items():
+            monitoring.register_callback(_TOOL, kind, callback)
         try:
             yield
         finally:
-            monitoring.register_callback(_TOOL, events.INSTRUCTION, None)
-            monitoring.register_callback(_TOOL, events.CALL, None)
+            for kind in callbacks:
+                monitoring.register_callback(_TOOL, kind, None)
 
     @contextmanager
     def thread(self) -> Iterator[None]:
@@ -89,6 +95,7 @@ class Instrument:
         frame = sys._getframe(1)
         if frame.f_code.co_filename not in self._files:
             return
+        note_call()
         if isinstance(called, MethodType):
             called = called.__func__
         if isinstance(called, FunctionType | type):
@@ -101,6 +108,9 @@ class Instrument:
         owner = first if hasattr(called, "__objclass__") else getattr(called, "__self__", MISSING)
         site = table(code).calls.get(offset, CallSite())
         self._reach(frame, call_touch(called, owner, site, frame))
+
+    def _return(self, _code: CodeType, _offset: int, value: object) -> None:
+        note_return(sys._getframe(1), value)
 
     def _is_foreign(self, function: FunctionType) -> bool:
         file = function.__code__.co_filename

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, MemberDescriptorType
 from typing import Final, NamedTuple
 
+from plugin_utils.testing.interleaving._results import result_is_atom, returns_atom
+
 __all__ = ("MISSING", "PLAIN", "UNKNOWN", "Operand", "Reader", "operand_at", "operands", "reader")
 
 MISSING: Final = object()
@@ -24,15 +26,18 @@ class Operand(NamedTuple):
     """One place of the make-believe stack.
 
     Args:
-        kind: "local", "global", "attribute", "builtin" and "constant" can be looked up; "plain" is
-            a truth value that an opcode has just made, "unknown" can be anything.
+        kind: "local", "global", "attribute", "item", "builtin" and "constant" can be looked up;
+            "result" is what a function returned; "plain" is a truth value that an opcode has just
+            made; "unknown" can be anything.
         value: The name, or the constant.
-        owner: What an attribute was loaded from.
+        owner: What an attribute or an item was loaded from; the function of a result.
+        key: The key of an item.
     """
 
     kind: str
     value: object = None
     owner: Operand | None = None
+    key: Operand | None = None
 
 
 UNKNOWN: Final = Operand("unknown")
@@ -47,7 +52,6 @@ _EFFECTS: Final = {
     "IS_OP": (2, (PLAIN,)),
     "TO_BOOL": (1, (PLAIN,)),
     "UNARY_NOT": (1, (PLAIN,)),
-    "BINARY_SUBSCR": (2, (UNKNOWN,)),
     "BINARY_OP": (2, (UNKNOWN,)),
     "LOAD_DEREF": (0, (UNKNOWN,)),
     "POP_TOP": (1, ()),
@@ -62,6 +66,8 @@ _EFFECTS: Final = {
     "POP_JUMP_IF_NONE": (1, ()),
     "POP_JUMP_IF_NOT_NONE": (1, ()),
 }
+# Loaded from a place that other threads can reach.
+_LOADED: Final = ("global", "attribute", "item")
 # Opcodes that leave the stack alone.
 _NO_EFFECT: Final = ("NOP", "PRECALL", "RESUME", "EXTENDED_ARG", "KW_NAMES")
 # Builtins whose result is a plain truth value. Nobody gives these names another meaning.
@@ -101,9 +107,20 @@ def reader(operand: Operand, code: CodeType) -> Reader:
     if operand.kind == "local" and _readable(code):
         return lambda frame: frame.f_locals.get(name, MISSING)
     if owner:
-        read_owner = reader(owner, code)
-        return lambda frame: _attribute_of(read_owner(frame), name)
+        return _derived(operand, reader(owner, code), reader(operand.key or UNKNOWN, code))
     return _constant(MISSING)
+
+
+def _derived(operand: Operand, owner: Reader, key: Reader) -> Reader:
+    """Return a reader of something that belongs to an owner."""
+    name = str(operand.value)
+    if operand.kind == "attribute":
+        return lambda frame: _attribute_of(owner(frame), name)
+    if operand.kind == "item":
+        return lambda frame: _item_of(owner(frame), key(frame))
+    return lambda frame: (
+        True if returns_atom(owner(frame)) or result_is_atom(frame) else MISSING
+    )
 
 
 def _constant(value: object) -> Reader:
@@ -118,6 +135,13 @@ def _attribute_of(owner: object, name: str) -> object:
         slot = getattr(type(owner), name, None)
         readable = isinstance(slot, MemberDescriptorType) and hasattr(owner, name)
         return slot.__get__(owner) if readable else MISSING
+
+
+def _item_of(owner: object, key: object) -> object:
+    """Return an item of a list or tuple, which can be had without running any code."""
+    if type(owner) in (list, tuple) and type(key) is int and -len(owner) <= key < len(owner):
+        return owner[key]
+    return MISSING
 
 
 def _readable(code: CodeType) -> bool:
@@ -151,13 +175,15 @@ def _apply_point(opcode: str, instruction: dis.Instruction, stack: list[Operand]
         taken, put = 1, _load_attribute(instruction, operand_at(stack, 1))
     elif opcode == "LOAD_GLOBAL":
         taken, put = 0, _load_global(instruction)
+    elif opcode == "BINARY_SUBSCR":
+        taken, put = 2, (Operand("item", None, operand_at(stack, 2), operand_at(stack, 1)),)
     elif opcode == "CALL":
         taken, put = (instruction.arg or 0) + 2, (_result(instruction.arg or 0, stack),)
     else:
         taken, put = _EFFECTS.get(opcode, (len(stack), ()))
     del stack[len(stack) - min(taken, len(stack)) :]
     # That thread can have put something else where these were loaded from.
-    stack[:] = [UNKNOWN if place.kind in ("global", "attribute") else place for place in stack]
+    stack[:] = [UNKNOWN if place.kind in _LOADED else place for place in stack]
     stack.extend(put)
 
 
@@ -180,7 +206,9 @@ def _load_global(instruction: dis.Instruction) -> tuple[Operand, ...]:
 def _result(arguments: int, stack: list[Operand]) -> Operand:
     # The function is below its arguments; directly up to 3.12, later with a place in between.
     function = operand_at(stack, arguments + 1), operand_at(stack, arguments + 2)
-    return PLAIN if any(place.kind == "builtin" for place in function) else UNKNOWN
+    if any(place.kind == "builtin" for place in function):
+        return PLAIN
+    return Operand("result", None, next((place for place in function if place != UNKNOWN), UNKNOWN))
 
 
 def _fast(opcode: str, names: tuple[object, ...], stack: list[Operand]) -> None:

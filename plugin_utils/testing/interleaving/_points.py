@@ -22,6 +22,7 @@ from plugin_utils.testing.interleaving._operands import (
     operands,
     reader,
 )
+from plugin_utils.testing.interleaving._results import ATOMS
 from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, SOME, WHOLE, Touch
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ _CONTAINERS: Final = {
 _BRANCHES: Final = ("POP_JUMP_", "JUMP_IF_")
 
 _SHARED_OWNERS: Final = (type, ModuleType)
-_ATOMS: Final = frozenset({int, float, complex, str, bytes, bool, type(None), type(...)})
-_FIXED: Final = _ATOMS | {tuple, frozenset, range, slice}
+_FIXED: Final = ATOMS | {tuple, frozenset, range, slice}
 
 
 # Tells what an opcode will touch, given the frame that is about to run it.
@@ -130,7 +130,7 @@ def item_touch(container: object, key: object, *, write: bool) -> Touch:
     """Return the touch of one key of a container, or of all of it (`WHOLE`)."""
     if type(container) in _FIXED:
         return NOTHING
-    if key is not WHOLE and not (type(key) in _ATOMS and type(container) in (dict, set)):
+    if key is not WHOLE and not (type(key) in ATOMS and type(container) in (dict, set)):
         key = SOME  # a list's -1 and 0 can be one item, and equal keys can look different
     return Touch(ITEMS, write, None if container is MISSING else id(container), key)
 
@@ -205,7 +205,7 @@ def _operator(instruction: dis.Instruction, left: Reader, right: Reader) -> Touc
     write = instruction.argrepr.endswith("=") and instruction.opname == "BINARY_OP"
 
     def touch(frame: FrameType) -> Touch:
-        atoms = [type(side) in _ATOMS for side in (left(frame), right(frame))]
+        atoms = [type(side) in ATOMS for side in (left(frame), right(frame))]
         if all(atoms) or (harmless and any(atoms)):
             return NOTHING
         return Touch(ITEMS, write, None, SOME)

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._races import Step, races
-from plugin_utils.testing.interleaving._touch import ITEMS, WHOLE, Touch
+from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
 
 __all__ = ("Search",)
 
@@ -218,5 +218,5 @@ class Search:
 def _order_matters(touches: list[Touch]) -> bool:
     """Return whether a container that is written key by key is also looked at as a whole."""
     wholes = [touch for touch in touches if touch.key is WHOLE]
-    keyed = [touch for touch in touches if touch.write and touch.key is not WHOLE]
+    keyed = [touch for touch in touches if touch.write and touch.key not in (WHOLE, SOME)]
     return any(whole.meets(one) for whole in wholes for one in keyed)

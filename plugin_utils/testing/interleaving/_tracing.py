@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from plugin_utils.testing.interleaving._calls import call_touch
 from plugin_utils.testing.interleaving._operands import MISSING
 from plugin_utils.testing.interleaving._points import CallSite, table
+from plugin_utils.testing.interleaving._results import note_call, note_return
 from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
 
 if TYPE_CHECKING:
@@ -74,12 +75,14 @@ class Instrument:
         if id(code) not in self._tracers:
             points, calls = table(code)
 
-            def trace(frame: FrameType, event: str, _argument: object) -> TraceFunction:
+            def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
                 if event == "opcode":
                     if toucher := points.get(frame.f_lasti):
                         self._reach(frame, toucher(frame))
                     elif site := calls.get(frame.f_lasti):
                         self._call(frame, site)
+                elif event == "return":
+                    note_return(frame, argument)
                 return trace
 
             self._tracers[id(code)] = trace
@@ -88,6 +91,7 @@ class Instrument:
     def _call(self, frame: FrameType, site: CallSite) -> None:
         # The call of a type is the one call in C that the profile function does not see.
         called = site.function(frame)
+        note_call()
         if isinstance(called, type):
             self._reach(frame, call_touch(called, MISSING, site, frame))
 
