@@ -5,6 +5,7 @@ The library is a parameter: a mutant of it is judged by the same models.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -151,14 +152,28 @@ def finalised(library: ModuleType) -> Model:
     return model
 
 
-def circle(library: ModuleType, length: int) -> Model:
-    """Return the model in which each slot's factory needs the next slot, around in a circle."""
+def circle(library: ModuleType, length: int, *, closed: bool = False) -> Model:
+    """Return the model in which each slot's factory needs the next slot, around in a circle.
+
+    Args:
+        library: The package with the primitives.
+        length: How many slots and threads there are.
+        closed: Whether no factory goes on before the next slot is held as well. All threads then
+            wait for each other in every schedule.
+    """
 
     def model() -> tuple[Functions, Check]:
         slots = [library.SingletonSlot(name=f"slot {n}") for n in range(length)]
+        unheld = [threading.Lock() for _ in slots]
+        for lock in unheld:
+            lock.acquire()
 
         def build(n: int) -> object:
             following = (n + 1) % length
+            if closed and unheld[n].locked():
+                unheld[n].release()
+                with unheld[following]:
+                    pass
             slots[following].get(build, following)
             return Client()
 

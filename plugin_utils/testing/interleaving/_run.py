@@ -160,7 +160,7 @@ class Run:
         if worker is None or worker.done or worker.abandoned or touch is NOTHING:
             return
         worker.watched = True
-        matters = self.search.matters(worker.index, touch)
+        matters = self.search.matters(worker.index, (id(frame.f_code), frame.f_lasti), touch)
         if matters:
             self._pause(worker, Step(touch), frame)
         if self.record is not None:
@@ -179,7 +179,8 @@ class Run:
             if step.ready and not step.ready():
                 raise _Abandoned
             return True
-        matters = self.search.matters(worker.index, step.touch)
+        place = (id(frame.f_code), frame.f_lasti, step.verb)
+        matters = self.search.matters(worker.index, place, step.touch)
         if matters or step.ready:
             self._pause(worker, step, frame)
         if self.record is not None:

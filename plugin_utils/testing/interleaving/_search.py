@@ -16,21 +16,25 @@ With a bound it runs every schedule that has at most that many forced switches: 
 go on is made to wait. Switches are made only at steps that conflict with some step of another
 thread; making one elsewhere amounts to making it at the thread's next such step.
 
-Which names conflict is not known at first. It is learned from the schedules, and whenever
-something is learned, the search starts anew.
+Which steps conflict is not known at first. It is learned from the schedules, by the places in the
+code, and whenever something is learned, the search starts anew.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._races import Step, races
 from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
 
-__all__ = ("Search",)
+__all__ = ("Place", "Search")
+
+# An opcode of the code: whatever tells it from all others, in every schedule alike.
+Place = Hashable
+_Seen = tuple[int, Place, Touch]  # which thread, where, what
 
 
 @dataclass(slots=True)
@@ -76,11 +80,11 @@ class Search:
         self.redundant = False  # whether the current schedule is one of those
         self._stack: list[Decision] = []
         self._depth = 0
-        # What is known to matter: names of conflicting touches, and whether the order of the keys
-        # of a container does.
-        self._names: set[str | None] = {None}
+        # What is known to matter: places where something conflicting was touched, and whether
+        # touches of different keys of a container are independent.
+        self._places: set[Place] = set()
         self._keys = True
-        self._seen: set[tuple[int, Touch]] = set()
+        self._seen: set[_Seen] = set()
 
     @property
     def switches(self) -> int:
@@ -112,12 +116,10 @@ class Search:
         self.redundancies += self.redundant
         return True
 
-    def matters(self, thread: int, touch: Touch) -> bool:
+    def matters(self, thread: int, place: Place, touch: Touch) -> bool:
         """Return whether another thread may get its turn before this touch."""
-        if touch.name in self._names and touch.name not in (ITEMS, None):
-            return True
-        self._seen.add((thread, touch))
-        return touch.name in self._names
+        self._seen.add((thread, place, touch))
+        return place in self._places
 
     def choose(self, running: int | None, pending: Sequence[Step], enabled: list[int]) -> int | None:
         """Return the thread that takes its next step, or None if this schedule is redundant.
@@ -190,29 +192,29 @@ class Search:
             decision.todo |= {min(able)} if able else set(decision.enabled)
 
     def _learn(self) -> bool:
-        """Find what conflicts that was not known to; return whether there is any."""
-        by_name: defaultdict[str | None, list[tuple[int, Touch]]] = defaultdict(list)
-        for thread, touch in self._seen:
-            by_name[touch.name].append((thread, touch))
+        """Find what matters that was not known to; return whether there is anything."""
+        by_name: defaultdict[str | None, list[_Seen]] = defaultdict(list)
+        for seen in self._seen:
+            by_name[seen[2].name].append(seen)
         everything = by_name.pop(None, [])
-        found = {
-            name
-            for name, touches in by_name.items()
-            if name not in self._names and self._conflict(touches, touches + everything)
-        }
-        self._names |= found
-        ordered = self._keys and _order_matters([touch for _, touch in by_name[ITEMS]])
+        found: set[Place] = set()
+        for name, touches in by_name.items():
+            others = touches + everything
+            if name is not None and any(touch.write for _, _, touch in others):
+                found.update(self._conflicting(touches, others))
+        found.update(self._conflicting(everything, list(self._seen)) if everything else ())
+        self._places |= found
+        ordered = self._keys and _order_matters([touch for _, _, touch in by_name[ITEMS]])
         self._keys = self._keys and not ordered
         return bool(found) or ordered
 
-    def _conflict(
-        self, some: list[tuple[int, Touch]], others: list[tuple[int, Touch]]
-    ) -> bool:
-        return any(
-            one != two and touch.conflicts(other, keys=self._keys)
-            for one, touch in some
-            for two, other in others
-        )
+    def _conflicting(self, some: list[_Seen], others: list[_Seen]) -> Iterator[Place]:
+        for thread, place, touch in some:
+            if place not in self._places and any(
+                thread != other and touch.conflicts(touched, keys=self._keys)
+                for other, _, touched in others
+            ):
+                yield place
 
 
 def _order_matters(touches: list[Touch]) -> bool:
