@@ -7,5 +7,14 @@ there as well, from `plugin_utils.testing.pytest_plugin`.
 from plugin_utils.testing._counting import CountingFactory
 from plugin_utils.testing._reset import reset_all
 from plugin_utils.testing._together import run_together
+from plugin_utils.testing.interleaving import ExplorerError, explore, fresh, step
 
-__all__ = ("CountingFactory", "reset_all", "run_together")
+__all__ = (
+    "CountingFactory",
+    "ExplorerError",
+    "explore",
+    "fresh",
+    "reset_all",
+    "run_together",
+    "step",
+)

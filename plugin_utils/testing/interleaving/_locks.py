@@ -1,0 +1,166 @@
+"""Locks that let the explorer decide who gets them.
+
+They take the place of Python's own while schedules are run. Outside of that, or in a thread that
+is not the explorer's, they are ordinary locks: a lock that was made meanwhile may live on.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from types import FrameType, ModuleType, TracebackType
+from typing import Final
+
+from plugin_utils.testing.interleaving._races import Step
+from plugin_utils.testing.interleaving._run import current_run
+from plugin_utils.testing.interleaving._touch import Touch
+
+__all__ = ("LOCK", "Lock", "RLock", "replaced", "step")
+
+LOCK: Final = "a lock"
+_get_ident: Final = _thread.get_ident
+_new_lock: Final = _thread.allocate_lock
+_REAL_TYPES: Final = (type(_thread.allocate_lock()), type(_thread.RLock()))
+
+
+def step(name: str = "step") -> None:
+    """Let another thread have its turn here, in a schedule of the explorer.
+
+    Use it in a factory or a finaliser whose work the explorer does not watch. Two steps of the same
+    name are tried in both orders. Outside of a schedule it does nothing.
+
+    Args:
+        name: What the listing of a schedule calls the step.
+    """
+    _turn(Step(Touch(name, write=True), verb="reaches"))
+
+
+class Lock:
+    """A `threading.Lock` whose owner the explorer chooses."""
+
+    def __init__(self) -> None:
+        # Invariant: nobody waits for the real lock in a schedule; it is free when it is taken.
+        self._real = _new_lock()
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as in threading
+        """Take the lock. With a timeout, both outcomes are tried."""
+        waits = blocking and timeout < 0
+        if _turn(Step(self._touch(), ready=self._is_free if waits else None, verb="takes")):
+            return self._real.acquire(blocking=False)
+        if waits and current_run() and self._real.locked():
+            msg = "a lock is still held after every thread has ended"
+            raise AssertionError(msg)
+        return self._real.acquire(blocking, timeout)
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        _turn(Step(self._touch(), frees=True, verb="releases"))
+        self._real.release()
+
+    def locked(self) -> bool:
+        """Return whether somebody holds the lock."""
+        _turn(Step(self._touch()._replace(write=False), verb="looks at"))
+        return self._real.locked()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _at_fork_reinit(self) -> None:
+        self._real = _new_lock()
+
+    def _touch(self) -> Touch:
+        return Touch(LOCK, write=True, of=id(self))
+
+    def _is_free(self) -> bool:
+        return not self._real.locked()
+
+
+class RLock(Lock):
+    """A `threading.RLock` whose owner the explorer chooses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owner: int | None = None
+        self._depth = 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as in threading
+        """Take the lock, once more if this thread has it already."""
+        if self._owner == _get_ident():
+            self._depth += 1
+            return True
+        taken = super().acquire(blocking, timeout)
+        if taken:
+            self._owner, self._depth = _get_ident(), 1
+        return taken
+
+    def release(self) -> None:
+        """Let go of the lock once."""
+        if self._owner != _get_ident():
+            msg = "cannot release un-acquired lock"
+            raise RuntimeError(msg)
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            super().release()
+
+    # What `threading.Condition` asks of the lock that it is given.
+
+    def _is_owned(self) -> bool:
+        return self._owner == _get_ident()
+
+    def _release_save(self) -> int:
+        depth, self._depth = self._depth, 1
+        self.release()
+        return depth
+
+    def _acquire_restore(self, depth: int) -> None:
+        self.acquire()
+        self._depth = depth
+
+
+@contextmanager
+def replaced(modules: Collection[ModuleType]) -> Iterator[None]:
+    """Put these locks in place of Python's own, also where the modules have made some already."""
+    new: dict[int, Callable[[], object]] = {
+        id(real): RLock if "RLock" in getattr(real, "__name__", "") else Lock
+        for real in (threading.Lock, threading.RLock, _thread.allocate_lock, _thread.RLock)
+    }
+    changed: list[tuple[dict[str, object], str, object]] = []
+    for module in (threading, _thread, *modules):
+        names = vars(module)
+        for name, value in list(names.items()):
+            if id(value) in new:
+                names[name] = new[id(value)]
+            elif isinstance(value, _REAL_TYPES) and module in modules:
+                names[name] = RLock() if isinstance(value, _REAL_TYPES[1]) else Lock()
+            else:
+                continue
+            changed.append((names, name, value))
+    try:
+        yield
+    finally:
+        for names, name, value in changed:
+            names[name] = value
+
+
+def _turn(what: Step) -> bool:
+    run = current_run()
+    return run is not None and run.turn(_caller(), what)
+
+
+def _caller() -> FrameType:
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back:
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,179 @@
+"""Wrong versions of the primitives, made from the right ones: the proofs must tell each of them.
+
+A mutant is the library's own source with one passage changed. When that passage is rewritten, the
+mutation no longer applies, and a test says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import plugin_utils
+
+__all__ = ("MUTANTS", "Mutant", "mutated")
+
+_SOURCE = Path(plugin_utils.__file__).parent
+# What the primitives are made of; the other parts of the library only use them.
+_PARTS = (
+    *("__init__", "_factory", "_gate", "_keyed", "_lazy", "_slot", "_tenure", "_typing", "errors"),
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault, and the change of the source that makes it.
+
+    Args:
+        fault: What is wrong.
+        module: Where.
+        old: The passage to be replaced, which the module has exactly once.
+        new: What replaces it.
+        killer: The test that must fail on it.
+    """
+
+    fault: str
+    module: str
+    old: str
+    new: str
+    killer: str
+
+    def __str__(self) -> str:
+        return self.fault.replace(" ", "_")
+
+
+MUTANTS = (
+    Mutant(
+        "no lock",
+        "_gate",
+        "            with self._lock:\n                self.holder = hold\n",
+        "            if self:\n                self.holder = hold\n",
+        "get get",
+    ),
+    Mutant(
+        "no re-check",
+        "_slot",
+        '''        try:
+            return self._instance  # somebody built it while we waited
+        except AttributeError:
+            pass
+''',
+        "",
+        "get get",
+    ),
+    Mutant(
+        "two reads on the fast path",
+        "_slot",
+        '''        try:
+            return self._instance
+        except AttributeError:
+            pass
+        return self._gate.hold("get"''',
+        '''        if hasattr(self, "_instance"):
+            return self._instance
+        return self._gate.hold("get"''',
+        "get reset",
+    ),
+    Mutant(
+        "read outside the lock",
+        "_slot",
+        '''        return self._gate.hold("get", self._build, factory, args, self._attempt)''',
+        '''        self._gate.hold("get", self._build, factory, args, self._attempt)
+        return self._instance''',
+        "get reset, empty",
+    ),
+    Mutant(
+        "value dropped under the lock",
+        "_slot",
+        "        self._tenure = None\n        return tenure\n",
+        "        self._tenure = tenure.instance = None\n        return tenure\n",
+        "finaliser",
+    ),
+    Mutant(
+        "flag first",
+        "_slot",
+        '''        try:
+            return self._instance
+        except AttributeError:
+            pass
+        return self._gate.hold("get"''',
+        '''        if self._tenure is not None:
+            return self._instance
+        return self._gate.hold("get"''',
+        "get get",
+    ),
+    Mutant(
+        "owner not cleared on error",
+        "_gate",
+        '''                try:
+                    _stop_waiting(thread, outer)
+                    return work(*args)
+                finally:
+                    self.holder = None
+''',
+        '''                _stop_waiting(thread, outer)
+                result = work(*args)
+                self.holder = None
+                return result
+''',
+        "failing build",
+    ),
+    Mutant(
+        "close under the lock",
+        "_slot",
+        "        self._tenure = None\n        return tenure\n",
+        '''        self._tenure = None
+        if self._close is not None and tenure.retire():
+            self._close(tenure.instance)
+        return None
+''',
+        "close",
+    ),
+    Mutant(
+        "wait edge not removed",
+        "_gate",
+        "        finally:\n            _stop_waiting(thread, outer)\n",
+        "        finally:\n            pass\n",
+        "circle",
+    ),
+    Mutant(
+        "lock not renewed after fork",
+        "_slot",
+        "        self._gate = Gate(self._gate.name)\n        self._attempt = _Attempt()\n        tenure",
+        "        self._attempt = _Attempt()\n        tenure",
+        "fork",
+    ),
+)
+
+
+@contextmanager
+def mutated(mutant: Mutant, folder: Path) -> Iterator[ModuleType]:
+    """Import a mutant as a package of its own, from a folder that is given.
+
+    Raises:
+        AssertionError: The passage to be changed is not in the library any more.
+    """
+    name = f"mutant_{re.sub(r'[^a-z]', '_', mutant.fault)}"
+    package = folder / name
+    package.mkdir()
+    for part in _PARTS:
+        source = (_SOURCE / f"{part}.py").read_text(encoding="utf-8")
+        if part == mutant.module:
+            found = source.count(mutant.old)
+            assert found == 1, f"{mutant.fault!r}: {part}.py has its passage {found} times, not once"
+            source = source.replace(mutant.old, mutant.new)
+        source = source.replace("from plugin_utils", f"from {name}")
+        (package / f"{part}.py").write_text(source, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        yield importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+        for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == name]:
+            del sys.modules[loaded]
