@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Page, TimeoutError as Late
+from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as Late
 
 __all__ = ("AXE", "OPEN_SHADOWS", "PHONE", "inaccessible", "too_wide", "undrawn")
 

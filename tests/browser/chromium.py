@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 __all__ = ("REQUIRED", "chromium", "executable")
@@ -27,14 +28,18 @@ _FLAGS = (
 )
 
 
-def executable() -> str | None:
-    """Find the browser that the system's packages installed."""
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+def executable() -> str:
+    """Find the browser that the system's packages installed.
 
-
-def required() -> bool:
-    """Tell whether a machine without the browser is an error."""
-    return bool(os.environ.get(REQUIRED))
+    Without it the test is skipped; where `REQUIRED` is set, it fails.
+    """
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path:
+        return path
+    reason = "Chromium is not installed; on Debian: apt-get install chromium"
+    if os.environ.get(REQUIRED):
+        pytest.fail(f"{reason} ({REQUIRED} is set)")
+    pytest.skip(reason)
 
 
 @contextmanager

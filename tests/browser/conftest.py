@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser.audits import OPEN_SHADOWS
-from tests.browser.chromium import REQUIRED, chromium, executable, required
+from tests.browser.chromium import chromium, executable
 from tests.browser.server import serve
 from tests.support.site import build
 
@@ -34,14 +34,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Run Chromium; without it the tests are skipped, or fail where it is required."""
-    path = executable()
-    if not path:
-        reason = "Chromium is not installed; on Debian: apt-get install chromium"
-        if required():
-            pytest.fail(f"{reason} ({REQUIRED} is set)")
-        pytest.skip(reason)
-    with chromium(path) as running:
+    """Run Chromium, once for all tests."""
+    with chromium(executable()) as running:
         yield running
 
 

@@ -7,7 +7,9 @@ interpreter the examples, of any other block the text. That is what a reader mus
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from doctest import DocTestParser
+from itertools import takewhile
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
@@ -24,7 +26,7 @@ NOTHING_TO_COPY = "mermaid"
 
 
 def tested(site: Site, page: Path) -> Counter[str]:
-    """Return the text of each block of the page, its docstrings' included, as the runner runs it."""
+    """Return what the runner runs of each block of the page, its docstrings' included."""
     read = site.read(page)
     return Counter(
         runnable(fence)
@@ -41,8 +43,18 @@ def runnable(fence: Fence) -> str:
         places = [Place("", 0)] * len(fence.source.splitlines())
         return "\n".join(command.text for command in _commands(fence.source, places))
     if language == "pycon" or (language == "python" and fence.source.lstrip().startswith(">>> ")):
-        return "".join(each.source for each in DocTestParser().get_examples(fence.source)).rstrip()
+        return "\n".join(_examples(fence.source))
     return copied(fence.source)
+
+
+def _examples(session: str) -> Iterator[str]:
+    """Return the lines of the examples; the blank one that ends a suite is typed, too."""
+    lines = session.splitlines()
+    for example in DocTestParser().get_examples(session):
+        begin, prompt = example.lineno, example.indent + len(">>> ")
+        yield lines[begin][prompt:]
+        suite = takewhile(lambda line: line.lstrip().startswith("..."), lines[begin + 1 :])
+        yield from (line[prompt:] for line in suite)
 
 
 def yielded(page: Page) -> list[str]:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 __all__ = ("serve",)
 
@@ -16,7 +15,7 @@ __all__ = ("serve",)
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # one connection carries many files, as on a real host
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """Say nothing: the tests look at what the browser got."""
 
     def end_headers(self) -> None:
