@@ -35,7 +35,7 @@ site: setup  ## Build the guide into site/, strictly.
 	$(BIN)/mkdocs build --strict
 
 .PHONY: test
-test: setup lint types unit one-file site coverage hermes-pins  ## Run every test there is.
+test: setup lint types unit one-file site coverage hermes-pins browser  ## Run every test there is.
 
 .PHONY: lint
 lint: setup  ## Check style and formatting.
@@ -71,6 +71,10 @@ $(VENV)/hermes-pins/.ready: Makefile | setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 	  --target $(@D) $(HERMES_PINS)
 	@touch $@
+
+.PHONY: browser
+browser: setup  ## Test the site in Chromium, if this machine has it.
+	$(BIN)/python -m pytest tests/browser
 
 .PHONY: test-hosts
 test-hosts: setup $(HOSTS)/.ready  ## Test in Hermes Agent, gunicorn, uvicorn and Celery.

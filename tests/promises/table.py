@@ -27,7 +27,7 @@ every Python version that the library supports, free-threaded builds included; t
 run once, with mypy and basedpyright. This page is made from the tests: a promise without a test
 does not get here.
 
-| | Promise | Proved by |
+| Number | Promise | Proved by |
 |---|---|---|
 """
 

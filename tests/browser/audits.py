@@ -1,0 +1,60 @@
+"""Audits of a page as the browser lays it out: each returns what is wrong, in words."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as Late
+
+__all__ = ("AXE", "OPEN_SHADOWS", "PHONE", "inaccessible", "too_wide", "undrawn")
+
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"  # npm: axe-core 4.14.1
+PHONE = (360, 740)
+OPEN_SHADOWS = """
+  const attach = Element.prototype.attachShadow
+  Element.prototype.attachShadow = function (options) {
+    return attach.call(this, {...options, mode: "open"})
+  }
+"""
+_DRAWN = """[...document.querySelectorAll(".mermaid")]
+  .filter(each => each.shadowRoot?.querySelector("svg :is(path, line, rect)")).length"""
+
+
+def inaccessible(page: Page) -> list[str]:
+    """Return the violations that axe-core finds, each with its elements."""
+    page.add_script_tag(path=AXE)
+    found: list[dict[str, str]] = page.evaluate(
+        """async () => (await axe.run({resultTypes: ["violations"]})).violations.flatMap(
+          ({id, help, nodes}) => nodes.map(({html}) => ({id, help, html})))"""
+    )
+    return [f"{each['id']}: {each['help']}: {each['html']}" for each in found]
+
+
+def too_wide(page: Page) -> list[str]:
+    """Return how far the page can be scrolled sideways, and the elements that make it so wide."""
+    width, height = PHONE
+    page.set_viewport_size({"width": width, "height": height})
+    room: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    if room <= 0:
+        return []
+    culprits: list[str] = page.evaluate(
+        """() => [...document.body.querySelectorAll("*")]
+          .filter(each => each.getBoundingClientRect().right > innerWidth)
+          .map(each => each.outerHTML.slice(0, 120))"""
+    )
+    return [f"{room} pixels wider than the screen", *culprits]
+
+
+def undrawn(page: Page, expected: int, *, limit: float = 20) -> list[str]:
+    """Wait until the page shows as many drawings as it has diagrams; say so if it never does.
+
+    The page must have been opened with `OPEN_SHADOWS`: the theme draws into closed shadow trees.
+    """
+    with suppress(Late):
+        page.wait_for_function(f"{_DRAWN} >= {expected}", timeout=limit * 1000)
+    drawn: int = page.evaluate(_DRAWN)
+    return [] if drawn == expected else [f"{drawn} of {expected} diagrams are drawn"]
