@@ -92,6 +92,7 @@ def soak_here(minutes: float, seed: str) -> int:
     """Run on this interpreter, print what was done, and return 1 if anything was wrong."""
     sees = sees_what_is_wrong(seed, min(2.0, 6 * minutes))
     ledger = Ledger()
+    start = Level.now()
     levels: list[Level] = []
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end or len(levels) <= SETTLED:
@@ -100,8 +101,8 @@ def soak_here(minutes: float, seed: str) -> int:
     before, after = levels[SETTLED - 1], levels[-1]
     grown = after.blocks - before.blocks
     leaks = {
-        "sockets": after.files - before.files,
-        "threads": after.threads - before.threads,
+        "sockets": after.files - start.files,
+        "threads": after.threads - start.threads,
         "blocks of memory above the limit": max(0, grown - GROWTH),
     }
     print(f"  {len(levels)} rounds:", *(f"{n:,} {what}," for what, n in ledger.counts.items()))
