@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_VERSION := 26.3
 HOSTS := .venvs/hosts
+MINUTES := 10
+SEED := 1
 # What Hermes Agent 0.19 pins, where constraints.txt has newer releases.
 HERMES_PINS := honcho-ai==2.2.0 fal-client==0.13.1
 export NO_MKDOCS_2_WARNING := 1
@@ -98,6 +100,10 @@ bench: setup  ## Measure the hit path and the import; over a limit is an error.
 .PHONY: torn
 torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 	$(BIN)/python -m tests.benchmarks.torn_reads
+
+.PHONY: soak
+soak: setup  ## Do everything at once on every Python found, MINUTES on each (10).
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)
 
 .PHONY: promises
 promises: setup  ## Write the page of promises from the tests that prove them.

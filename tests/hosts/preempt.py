@@ -8,7 +8,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import Any
 
-from plugin_utils import _gate
+from tests.support.waiting import is_waited_for
 
 __all__ = ("Preempt",)
 
@@ -61,14 +61,5 @@ class Preempt:
 
     def _wait(self, future: Future[object]) -> None:
         end = monotonic() + self._limit
-        while not future.done() and not _waits_for(get_ident()) and monotonic() < end:
+        while not future.done() and not is_waited_for(get_ident()) and monotonic() < end:
             sleep(0)
-
-
-def _waits_for(thread: int) -> bool:
-    """Tell whether another thread waits at a gate that this one holds."""
-    for wait in _gate._waiting.copy().values():
-        holder = wait.gate.holder
-        if holder is not None and holder.thread == thread != wait.thread:
-            return True
-    return False

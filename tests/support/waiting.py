@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from plugin_utils import _gate
 
-__all__ = ("wait_until", "waiters_of")
+__all__ = ("is_waited_for", "wait_until", "waiters_of")
 
 
 def wait_until(condition: Callable[[], object], limit: float = 10.0) -> None:
@@ -30,3 +30,13 @@ def waiters_of(gate: _gate.Gate) -> int:
     """Return how many threads wait for the gate now."""
     waits = _gate._waiting.copy().values()
     return sum(1 for wait in waits if wait is not None and wait.gate is gate)
+
+
+def is_waited_for(thread: int) -> bool:
+    """Tell whether another thread waits for a gate that this one holds."""
+    waits = [wait for wait in _gate._waiting.copy().values() if wait is not None]
+    for wait in waits:
+        holder = wait.gate.holder
+        if holder is not None and holder.thread == thread != wait.thread:
+            return True
+    return False
