@@ -16,8 +16,8 @@ from pytest_codeblocks import (
 )
 from pytest_codeblocks.main import CodeBlock
 
+from plugin_utils.docs_testing._aliases import canonical
 from plugin_utils.docs_testing._block import Block, PageError, Place
-from plugin_utils.docs_testing._languages import canonical
 from plugin_utils.docs_testing._pages import Fence, Page
 
 __all__ = ("blocks",)

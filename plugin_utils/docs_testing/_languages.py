@@ -10,24 +10,7 @@ from plugin_utils.docs_testing._data import DATA, check_data, check_markdown
 from plugin_utils.docs_testing._python import run_doctest, run_python
 from plugin_utils.docs_testing._shell import run_bash, run_console
 
-__all__ = ("canonical", "run")
-
-ALIASES = {
-    "": "text",
-    "md": "markdown",
-    "plaintext": "text",
-    "py": "python",
-    "python3": "python",
-    "sh": "bash",
-    "shell": "bash",
-    "txt": "text",
-    "yml": "yaml",
-}
-
-
-def canonical(language: str) -> str:
-    """Return the one name under which this package knows a language."""
-    return ALIASES.get(language, language)
+__all__ = ("run",)
 
 
 def run(job: Job, namespace: dict[str, Any]) -> None:

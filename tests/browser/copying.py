@@ -14,8 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
+from plugin_utils.docs_testing._aliases import canonical
 from plugin_utils.docs_testing._block import Place
-from plugin_utils.docs_testing._languages import canonical
 from plugin_utils.docs_testing._pages import Fence, Site
 from plugin_utils.docs_testing._shell import _commands
 from plugin_utils.docs_testing.check import copied
