@@ -109,6 +109,10 @@ soak: setup  ## Do everything at once on every Python found, MINUTES on each (10
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
 
+.PHONY: schedules
+schedules: setup  ## Write the schedules in which the racy snippets go wrong (Python 3.11).
+	$(BIN)/python -m tests.interleaving.schedules
+
 .PHONY: learned
 learned: setup  ## Write the page of lessons from the tests that show them.
 	$(BIN)/python -m tests.learned.page

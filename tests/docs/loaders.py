@@ -12,7 +12,7 @@ import yaml
 from plugin_utils.honcho import HonchoClientConfig
 from plugin_utils.honcho._files import read_hermes_section
 
-__all__ = ("config_yaml", "honcho_json", "plugin_yaml")
+__all__ = ("config_yaml", "honcho_json", "plugin_yaml", "schedule_txt")
 
 # What Hermes Agent 0.19.0 reads of a plugin's manifest.
 _MANIFEST = {
@@ -57,6 +57,14 @@ def plugin_yaml(path: Path) -> None:
     unknown = set(manifest) - _MANIFEST
     assert not unknown, unknown
     assert {"name", "kind"} <= set(manifest)
+
+
+def schedule_txt(path: Path) -> None:
+    """Check that a listing is one of those that the explorer has found."""
+    root = Path(__file__).parents[2]
+    files = [path, *root.glob("snippets/racy/schedules/*.txt")]
+    shown, *found = [file.read_text("utf-8").rstrip() for file in files]
+    assert shown in found, "no schedule of a racy snippet; see make schedules"
 
 
 def _be_strict() -> None:

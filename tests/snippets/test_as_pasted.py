@@ -33,6 +33,7 @@ GOES_WRONG = {
     "retire_while_in_use": "AssertionError: the connection was closed",
     "share_one_client": "AssertionError: 2 clients were built",
     "test_your_accessor": "AssertionError",
+    "torn_reset": "AssertionError: get() returned None",
     "two_event_loops": "AssertionError: the client belongs to the first loop",
     "use_from_async": "AssertionError: 2 clients were made",
     "warm_up": "AssertionError: 2 clients were built",
