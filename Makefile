@@ -36,6 +36,10 @@ serve: setup  ## Show the guide on http://127.0.0.1:8000.
 site: setup  ## Build the guide into site/, strictly.
 	$(BIN)/mkdocs build --strict
 
+.PHONY: properdocs
+properdocs: setup  ## Build the guide with MkDocs and with ProperDocs, and compare; gates nothing.
+	$(BIN)/python -m tests.support.successor
+
 .PHONY: test
 test: setup lint types unit one-file site coverage hermes-pins browser  ## Run every test there is.
 

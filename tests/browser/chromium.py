@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
@@ -43,7 +43,7 @@ def executable() -> str:
 
 
 @contextmanager
-def chromium(path: str) -> Iterator[Browser]:
+def chromium(path: str) -> Generator[Browser]:
     """Run the browser, headless, without its sandbox, and with a profile of its own."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

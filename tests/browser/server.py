@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,7 @@ __all__ = ("serve",)
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # one connection carries many files, as on a real host
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 - its parent's name
         """Say nothing: the tests look at what the browser got."""
 
     def end_headers(self) -> None:
@@ -26,7 +26,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
+def serve(folder: Path) -> Generator[str]:
     """Serve the folder until the block ends.
 
     Yields:

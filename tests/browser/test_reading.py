@@ -103,7 +103,7 @@ def test_phone_navigation(guide: Page) -> None:
     expect(drawer).not_to_be_in_viewport()
     guide.locator("label.md-header__button[for=__drawer]").click()
     expect(drawer).to_be_in_viewport()
-    drawer.locator(".md-nav__title:visible").last.click()
+    drawer.locator("label.md-nav__title[for^=__nav]", has_text="Guide").click()
     drawer.get_by_role("link", name="Start here").click()
     guide.wait_for_url("**/index.html")
 
