@@ -105,6 +105,10 @@ bench: setup  ## Measure the hit path and the import; over a limit is an error.
 torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 	$(BIN)/python -m tests.benchmarks.torn_reads
 
+.PHONY: hostile
+hostile: setup  ## Read 10,000 hostile settings; none may crash, run anything or show a key.
+	HOSTILE_CASES=10000 $(BIN)/python -m pytest --timeout=1800 tests/honcho/test_hostile.py
+
 .PHONY: soak
 soak: setup  ## Do everything at once on every Python found, MINUTES on each (10).
 	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)

@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from tests.docs import built
+from tests.support.planted import traces_below
 
 ROOT = Path(__file__).parents[2]
 LOADS = {"src", "srcset", "data", "poster", "action"}
@@ -129,3 +130,9 @@ def test_search_works_without_a_server(site: Path) -> None:
     assert index.startswith("var __index = ")
     for word in ("RecursiveBuildError", "HONCHO_API_KEY", "notes.db"):
         assert word in index
+
+
+def test_the_site_holds_no_key_of_whoever_built_it(site: Path) -> None:
+    """The builder's home and environment have one; no page, index or map shows it."""
+    assert (site / "index.html").is_file()
+    assert traces_below(site) == []

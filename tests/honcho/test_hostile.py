@@ -52,8 +52,12 @@ def build(config: HonchoClientConfig, said: Said) -> None:
     reset_honcho_client()
 
 
+# `make hostile` asks for more.
+CASES = int(os.environ.get("HOSTILE_CASES", "200"))
+
+
 @hypothesis.settings(
-    max_examples=200,
+    max_examples=CASES,
     derandomize=True,  # a failure is the same for everybody
     database=None,
     deadline=None,

@@ -81,3 +81,19 @@ def _reset_while_held(module: str, left_open: int) -> None:
 def test_connections_after_a_reset(module: str, left_open: int) -> None:
     """Ours closes the client that it drops; Hermes's stays open while anybody has it."""
     child.run(_reset_while_held, module, left_open, limit=LIMIT)
+
+
+def _show_a_config(module: str, shown: bool) -> None:  # noqa: FBT001 - passed to a child process
+    from tests.hosts.honcho_cases import Honcho
+    from tests.support.planted import KEY, traces
+
+    config = Honcho(module).config(api_key=KEY)
+    assert bool(traces(repr(config).encode())) is shown
+
+
+@pytest.mark.parametrize(
+    ("module", "shown"), [(HERMES, True), (OURS, False)], ids=["hermes", "ours"]
+)
+def test_repr_of_a_config(module: str, shown: bool) -> None:  # noqa: FBT001 - a parameter
+    """Ours does not show the key that it holds, in a log or a traceback; Hermes's does."""
+    child.run(_show_a_config, module, shown, limit=LIMIT)

@@ -113,6 +113,8 @@ _yaml = st.one_of(
             f"honcho:\n  base_url: http://{MARKER}@10.0.0.1\n  timeout: 2024-13-32",
             f"{MARKER}: \x00",
             f"&a [*a, {MARKER}]",
+            "honcho: {timeout: !!python/object/apply:os.abort []}",
+            f"!!python/object/apply:os.system ['echo {MARKER}; kill $PPID']",
         ]
     ).map(str.encode),
     _block.map(lambda block: json.dumps({"honcho": block}).encode()),

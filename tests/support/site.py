@@ -1,4 +1,4 @@
-"""Builds the guide as `make site` does."""
+"""Builds the guide as `make site` does, for somebody who has a key."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
+
+from tests.support.planted import plant
 
 __all__ = ("build",)
 
@@ -24,13 +27,14 @@ def build(
         tool: The program that builds it.
         limit: Seconds until the build is given up.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", tool, "build", "--strict", "-f", "mkdocs.yml", "-d", folder],
-        cwd=ROOT,
-        env={**os.environ, **_QUIET},
-        capture_output=True,
-        text=True,
-        timeout=limit,
-        check=False,
-    )
+    with TemporaryDirectory() as home:
+        done = subprocess.run(
+            [sys.executable, "-m", tool, "build", "--strict", "-f", "mkdocs.yml", "-d", folder],
+            cwd=ROOT,
+            env={**os.environ, **plant(Path(home)), **_QUIET},
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
