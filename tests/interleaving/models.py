@@ -54,7 +54,9 @@ def use(library: ModuleType, face: str, ops: str, *, built: bool) -> Model:
         def check(results: list[object]) -> None:
             by_word = list(zip(words, results, strict=True))
             got = [result for word, result in by_word if word == "get"]
-            dropped = sum(result is True for word, result in by_word if word in ("reset", "expected"))
+            dropped = sum(
+                result is True for word, result in by_word if word in ("reset", "expected")
+            )
             assert all(client in builds for client in got), "get returned no instance"
             assert all(
                 result is None or result in builds for word, result in by_word if word == "peek"

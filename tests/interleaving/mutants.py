@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,11 +59,11 @@ MUTANTS = (
     Mutant(
         "no re-check",
         "_slot",
-        '''        try:
+        """        try:
             return self._instance  # somebody built it while we waited
         except AttributeError:
             pass
-''',
+""",
         "",
         "get get",
     ),
@@ -83,9 +83,9 @@ MUTANTS = (
     Mutant(
         "read outside the lock",
         "_slot",
-        '''        return self._gate.hold("get", self._build, factory, args, self._attempt)''',
-        '''        self._gate.hold("get", self._build, factory, args, self._attempt)
-        return self._instance''',
+        """        return self._gate.hold("get", self._build, factory, args, self._attempt)""",
+        """        self._gate.hold("get", self._build, factory, args, self._attempt)
+        return self._instance""",
         "get reset, empty",
     ),
     Mutant(
@@ -111,28 +111,28 @@ MUTANTS = (
     Mutant(
         "owner not cleared on error",
         "_gate",
-        '''                try:
+        """                try:
                     _stop_waiting(thread, outer)
                     return work(*args)
                 finally:
                     self.holder = None
-''',
-        '''                _stop_waiting(thread, outer)
+""",
+        """                _stop_waiting(thread, outer)
                 result = work(*args)
                 self.holder = None
                 return result
-''',
+""",
         "failing build",
     ),
     Mutant(
         "close under the lock",
         "_slot",
         "        self._tenure = None\n        return tenure\n",
-        '''        self._tenure = None
+        """        self._tenure = None
         if self._close is not None and tenure.retire():
             self._close(tenure.instance)
         return None
-''',
+""",
         "close",
     ),
     Mutant(
@@ -153,7 +153,7 @@ MUTANTS = (
 
 
 @contextmanager
-def mutated(mutant: Mutant, folder: Path) -> Iterator[ModuleType]:
+def mutated(mutant: Mutant, folder: Path) -> Generator[ModuleType]:
     """Import a mutant as a package of its own, from a folder that is given.
 
     Raises:
@@ -166,7 +166,9 @@ def mutated(mutant: Mutant, folder: Path) -> Iterator[ModuleType]:
         source = (_SOURCE / f"{part}.py").read_text(encoding="utf-8")
         if part == mutant.module:
             found = source.count(mutant.old)
-            assert found == 1, f"{mutant.fault!r}: {part}.py has its passage {found} times, not once"
+            assert found == 1, (
+                f"{mutant.fault!r}: {part}.py has its passage {found} times, not once"
+            )
             source = source.replace(mutant.old, mutant.new)
         source = source.replace("from plugin_utils", f"from {name}")
         (package / f"{part}.py").write_text(source, encoding="utf-8")

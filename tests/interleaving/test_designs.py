@@ -11,9 +11,7 @@ from tests.interleaving import designs
 from tests.interleaving.designs import RIGHT, WRONG, Design, Value
 
 
-def model_of(
-    design: type[Design], ops: str, *, built: bool, seen: set[str] | None = None
-) -> Model:
+def model_of(design: type[Design], ops: str, *, built: bool, seen: set[str] | None = None) -> Model:
     """Return the model of a design's use, or one that only collects in `seen` how it ends."""
     words = ops.split()
 
@@ -52,9 +50,7 @@ def model_of(
 
 
 @pytest.mark.parametrize(("design", "ops", "built", "switches"), WRONG)
-def test_a_wrong_design_fails(
-    design: type[Design], ops: str, built: bool, switches: int
-) -> None:
+def test_a_wrong_design_fails(design: type[Design], ops: str, built: bool, switches: int) -> None:
     """A wrong design is found, with the fewest switches that it takes."""
     result = explore(model_of(design, ops, built=built), watch=[designs])
     assert result.failure is not None
@@ -90,9 +86,7 @@ def test_reduction_loses_no_outcome(design: type[Design], ops: str, built: bool)
     some: set[str] = set()
     every: set[str] = set()
     errors = (IndexError, KeyError)
-    reduced = explore(
-        model_of(design, ops, built=built, seen=some), watch=[designs], allow=errors
-    )
+    reduced = explore(model_of(design, ops, built=built, seen=some), watch=[designs], allow=errors)
     full = explore(
         model_of(design, ops, built=built, seen=every), watch=[designs], allow=errors, bound=99
     )
