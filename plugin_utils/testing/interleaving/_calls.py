@@ -15,7 +15,7 @@ from plugin_utils.testing.interleaving._points import CallSite, identity, item_t
 from plugin_utils.testing.interleaving._readers import MISSING
 from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, WHOLE, Touch
 
-__all__ = ("call_touch",)
+__all__ = ("ATTRIBUTE_METHODS", "call_touch")
 
 _TOUCH_NOTHING: Final = frozenset(
     {callable, id, isinstance, issubclass, os.getpid, threading.get_ident}
@@ -36,7 +36,7 @@ _KEYED: Final = frozenset(
 _REFLECTIVE: Final = frozenset(
     {__import__, delattr, dir, eval, exec, getattr, globals, hasattr, locals, setattr, vars}
 )
-_ATTRIBUTE_METHODS: Final = frozenset({"__delattr__", "__getattribute__", "__setattr__"})
+ATTRIBUTE_METHODS: Final = frozenset({"__delattr__", "__getattribute__", "__setattr__"})
 # Some container, or the inside of an object written in C.
 _SOMETHING: Final = Touch(ITEMS, write=True)
 
@@ -79,7 +79,7 @@ def _function_touch(function: object, first: object, second: object) -> Touch:
 
 
 def _method_touch(name: str, owner: object, first: object) -> Touch:
-    if name in _ATTRIBUTE_METHODS:
+    if name in ATTRIBUTE_METHODS:
         return EVERYTHING
     touch = item_touch(owner, first if name in _KEYED else WHOLE, write=name not in _READERS)
     if touch is NOTHING:  # a text's method, for example: it can only read its argument

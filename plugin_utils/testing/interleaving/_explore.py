@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plugin_utils.testing.interleaving import _canary
@@ -268,15 +268,23 @@ def _require_canary(run: Run) -> None:
 @contextmanager
 def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     """Watch the code, replace the locks, and keep the garbage collector from cutting in."""
-    files = _files(model, watch)
+    functions = [_plain(function) for function in (model, *model()[0])]
+    files = _files(functions, watch)
     modules = [m for m in list(sys.modules.values()) if getattr(m, "__file__", None) in files]
-    fresh_codes = [code for code in map(code_of, watch) if code]
+    namespaces = [
+        *map(vars, modules),
+        *(function.__globals__ for function in functions if function),
+    ]
+    codes = [
+        *codes_in(namespaces, files),
+        *nested(function.__code__ for function in functions if function),
+        *nested(code for code in map(code_of, watch) if code),
+    ]
 
     def reach(frame: FrameType, touch: Touch) -> None:
         run.reach(frame, touch)
 
     instrument = Instrument(files, _OURS, reach)
-    codes = [*codes_in(files), *nested(fresh_codes)]
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
         stack.enter_context(replaced(modules))
@@ -285,14 +293,16 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
         yield run
 
 
-def _files(model: Model, watch: Sequence[ModuleType]) -> set[str]:
+def _plain(function: object) -> FunctionType | None:
+    """Return the Python function behind a method, or None if there is none."""
+    plain = getattr(function, "__func__", function)
+    return plain if isinstance(plain, FunctionType) else None
+
+
+def _files(functions: Sequence[FunctionType | None], watch: Sequence[ModuleType]) -> set[str]:
     library = [m for name, m in sys.modules.items() if name.startswith("plugin_utils.")]
     files = {module.__file__ for module in (*watch, *library) if module.__file__}
-    functions, _ = model()
-    for function in (model, *functions):
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        if code:
-            files.add(code.co_filename)
+    files.update(function.__code__.co_filename for function in functions if function)
     testing = str(_HERE.parent)
     return {file for file in files if not file.startswith(testing)} | {_canary.__file__}
 

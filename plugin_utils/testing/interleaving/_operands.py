@@ -21,7 +21,7 @@ class Operand(NamedTuple):
 
     Args:
         kind: "local", "global", "attribute", "item", "builtin" and "constant" can be looked up;
-            "result" is what a function returned; "plain" is a truth value that an opcode has just
+            "method" is known by its name only; "result" is what a function returned; "plain" is a truth value that an opcode has just
             made; "unknown" can be anything.
         value: The name, or the constant.
         owner: What an attribute or an item was loaded from; the function of a result.
@@ -121,10 +121,10 @@ def _apply_point(opcode: str, instruction: dis.Instruction, stack: list[Operand]
 
 
 def _load_attribute(instruction: dis.Instruction, owner: Operand) -> tuple[Operand, ...]:
-    loaded = Operand("attribute", instruction.argval, owner)
     # A method is loaded as two things, by LOAD_METHOD in 3.11 and by a form of LOAD_ATTR later.
-    method = instruction.opname == "LOAD_METHOD" or "NULL" in instruction.argrepr
-    return (UNKNOWN, UNKNOWN) if method else (loaded,)
+    if instruction.opname == "LOAD_METHOD" or "NULL" in instruction.argrepr:
+        return (Operand("method", instruction.argval),) * 2
+    return (Operand("attribute", instruction.argval, owner),)
 
 
 def _load_global(instruction: dis.Instruction) -> tuple[Operand, ...]:

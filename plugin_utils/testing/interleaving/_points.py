@@ -81,8 +81,15 @@ class CallSite(NamedTuple):
     """The operands of a call: a point only if what is called turns out to be written in C.
 
     A Python function has points of its own.
+
+    Args:
+        method: The name of the method, if it is one.
+        function: Finds what is called.
+        first: Finds the first argument.
+        second: Finds the second argument.
     """
 
+    method: str = ""
     function: Reader = constant(MISSING)
     first: Reader = constant(MISSING)
     second: Reader = constant(MISSING)
@@ -146,7 +153,8 @@ def _calls(code: CodeType) -> Iterator[tuple[int, CallSite]]:
             function = next((place for place in below if place is not UNKNOWN), UNKNOWN)
             first = operand_at(stack, count) if count else PLAIN
             places = (function, first, operand_at(stack, count - 1))
-            yield instruction.offset, CallSite(*(reader(place, code) for place in places))
+            method = str(function.value) if function.kind == "method" else ""
+            yield instruction.offset, CallSite(method, *(reader(place, code) for place in places))
 
 
 class _Readers(NamedTuple):

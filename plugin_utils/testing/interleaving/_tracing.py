@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from plugin_utils.testing.interleaving._calls import call_touch
+from plugin_utils.testing.interleaving._calls import ATTRIBUTE_METHODS, call_touch
 from plugin_utils.testing.interleaving._points import CallSite, table
 from plugin_utils.testing.interleaving._readers import MISSING
 from plugin_utils.testing.interleaving._results import note_call, note_return
@@ -89,11 +89,13 @@ class Instrument:
         return self._tracers[id(code)]
 
     def _call(self, frame: FrameType, site: CallSite) -> None:
-        # The call of a type is the one call in C that the profile function does not see.
+        # The profile function does not see the calls of types and of special methods.
         called = site.function(frame)
         note_call()
         if isinstance(called, type):
             self._reach(frame, call_touch(called, MISSING, site, frame))
+        elif site.method in ATTRIBUTE_METHODS:
+            self._reach(frame, EVERYTHING)
 
     def _profile(self, frame: FrameType, event: str, called: object) -> None:
         if event == "c_call" and frame.f_code.co_filename in self._files:
