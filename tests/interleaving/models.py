@@ -142,14 +142,18 @@ def finalised(library: ModuleType) -> Model:
                     seen.append(type(error).__name__)
 
         slot: Any = library.SingletonSlot(name="slot")
-        slot.get(Last)
+
+        def build_and_reset() -> object:
+            # In one thread: without the GIL, a finaliser runs in the thread that made the object.
+            slot.get(Last)
+            return slot.reset()
 
         def check(results: list[object]) -> None:
             assert results[0] is True, "reset dropped nothing"
             assert seen == [False], f"the finaliser, run under the lock, saw {seen}"
 
         # What peek has found must not outlive the thread: it would keep the instance alive.
-        return [slot.reset, lambda: slot.peek() is None], check
+        return [build_and_reset, lambda: slot.peek() is None], check
 
     return model
 

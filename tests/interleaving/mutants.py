@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +153,7 @@ MUTANTS = (
 
 
 @contextmanager
-def mutated(mutant: Mutant, folder: Path) -> Iterator[ModuleType]:
+def mutated(mutant: Mutant, folder: Path) -> Generator[ModuleType]:
     """Import a mutant as a package of its own, from a folder that is given.
 
     Raises:

@@ -96,7 +96,7 @@ PROOFS = (
     _circle(3, 10, bound=0, closed=True),
     _keyed("get:a get:a", 200, bound=1),
     _keyed("get:a get:b", 200, bound=1),
-    _keyed("get:a reset:a", 100, bound=1),
+    _keyed("get:a reset:a", 90, bound=1),
     _keyed("get:a get:b", 200, bound=1, max_size=1),
 )
 DEEP = (

@@ -11,20 +11,18 @@ import threading
 from types import FrameType, ModuleType
 from typing import Final
 
-from plugin_utils.testing.interleaving._operands import MISSING
 from plugin_utils.testing.interleaving._points import CallSite, identity, item_touch
+from plugin_utils.testing.interleaving._readers import MISSING
 from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, WHOLE, Touch
 
-__all__ = ("call_touch",)
+__all__ = ("ATTRIBUTE_METHODS", "call_touch")
 
 _TOUCH_NOTHING: Final = frozenset(
-    {callable, id, isinstance, issubclass, os.getpid, threading.get_ident, object.__init__}
+    {callable, id, isinstance, issubclass, os.getpid, threading.get_ident}
 )
 _READ_ATTRIBUTE: Final = frozenset({getattr, hasattr})
 _WRITE_ATTRIBUTE: Final = frozenset({setattr, delattr})
-_READ_FIRST: Final = frozenset(
-    {all, any, ascii, iter, len, max, min, repr, reversed, sorted, sum}
-)
+_READ_FIRST: Final = frozenset({all, any, ascii, iter, len, max, min, repr, reversed, sorted, sum})
 # Methods that change nothing, and methods whose first argument is the only key they look at.
 _READERS: Final = frozenset(
     {"copy", "count", "get", "index", "items", "join", "keys", "values"}
@@ -36,9 +34,11 @@ _KEYED: Final = frozenset(
 )
 # Reach attributes by a name that the code does not show.
 _REFLECTIVE: Final = frozenset(
-    {"__delattr__", "__getattribute__", "__import__", "__setattr__", "delattr", "dir", "eval"}
-    | {"exec", "getattr", "globals", "hasattr", "locals", "setattr", "vars"}
+    {__import__, delattr, dir, eval, exec, getattr, globals, hasattr, locals, setattr, vars}
 )
+ATTRIBUTE_METHODS: Final = frozenset({"__delattr__", "__getattribute__", "__setattr__"})
+# Some container, or the inside of an object written in C.
+_SOMETHING: Final = Touch(ITEMS, write=True)
 
 
 def call_touch(function: object, owner: object, site: CallSite, frame: FrameType) -> Touch:
@@ -50,25 +50,14 @@ def call_touch(function: object, owner: object, site: CallSite, frame: FrameType
         site: The operands of the call.
         frame: The caller.
     """
-    if isinstance(function, type):
-        return _type_touch(function, site.first(frame))
-    name = getattr(function, "__name__", "")
-    if not hasattr(function, "__self__") and not hasattr(function, "__objclass__"):
-        return Touch(ITEMS, write=True)  # an object with a call of its own, such as a partial
-    if function in _TOUCH_NOTHING:
-        return NOTHING
     first = site.first(frame)
-    if function in _READ_ATTRIBUTE or function in _WRITE_ATTRIBUTE:
-        attribute = site.second(frame)
-        if isinstance(attribute, str):
-            return Touch(attribute, write=function in _WRITE_ATTRIBUTE, of=identity(first))
-    if name in _REFLECTIVE:
-        return EVERYTHING
-    if function in _READ_FIRST:
-        return item_touch(first, WHOLE, write=False)
+    if isinstance(function, type):
+        return _type_touch(function, first)
+    if not hasattr(function, "__self__") and not hasattr(function, "__objclass__"):
+        return _SOMETHING  # an object with a call of its own, such as a partial
     if owner is MISSING or isinstance(owner, ModuleType):
-        return Touch(ITEMS, write=True)
-    return _method_touch(name, owner, first)
+        return _function_touch(function, first, site.second(frame))
+    return _method_touch(getattr(function, "__name__", ""), owner, first)
 
 
 def _type_touch(called: type, first: object) -> Touch:
@@ -78,9 +67,21 @@ def _type_touch(called: type, first: object) -> Touch:
     return item_touch(first, WHOLE, write=False)
 
 
+def _function_touch(function: object, first: object, second: object) -> Touch:
+    if function in _TOUCH_NOTHING:
+        return NOTHING
+    writes = function in _WRITE_ATTRIBUTE
+    if isinstance(second, str) and (writes or function in _READ_ATTRIBUTE):
+        return Touch(second, write=writes, of=identity(first))
+    if function in _REFLECTIVE:
+        return EVERYTHING
+    return item_touch(first, WHOLE, write=False) if function in _READ_FIRST else _SOMETHING
+
+
 def _method_touch(name: str, owner: object, first: object) -> Touch:
-    write = name not in _READERS
-    touch = item_touch(owner, first if name in _KEYED else WHOLE, write=write)
+    if name in ATTRIBUTE_METHODS:
+        return EVERYTHING
+    touch = item_touch(owner, first if name in _KEYED else WHOLE, write=name not in _READERS)
     if touch is NOTHING:  # a text's method, for example: it can only read its argument
         return item_touch(first, WHOLE, write=False)
     return touch

@@ -7,12 +7,12 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType, ModuleType
-from typing import Final, NamedTuple
+from types import FrameType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plugin_utils.testing.interleaving import _canary
 from plugin_utils.testing.interleaving._errors import ExplorerError
@@ -20,9 +20,12 @@ from plugin_utils.testing.interleaving._fresh import code_of
 from plugin_utils.testing.interleaving._instrument import Instrument, codes_in, nested
 from plugin_utils.testing.interleaving._locks import replaced
 from plugin_utils.testing.interleaving._report import listing
-from plugin_utils.testing.interleaving._run import Outcome, Run
+from plugin_utils.testing.interleaving._run import Run
 from plugin_utils.testing.interleaving._search import Search
-from plugin_utils.testing.interleaving._touch import Touch
+
+if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving._record import Action, Outcome
+    from plugin_utils.testing.interleaving._touch import Touch
 
 __all__ = ("Model", "Result", "explore")
 
@@ -205,7 +208,8 @@ class _Hunt:
     def replayed(self, found: _Found) -> str:
         """Run the failing schedule once more, and return its listing."""
         self._run.search = found.search
-        self._run.record = record = []
+        record: list[Action] = []
+        self._run.record = record
         functions, check = self._model()
         outcome = self._run.once(functions)
         self._run.record = None
@@ -229,9 +233,7 @@ class _Hunt:
             raise ExplorerError(msg)
         return self._judge(outcome, check)
 
-    def _judge(
-        self, outcome: Outcome, check: Callable[[list[object]], object]
-    ) -> str | None:
+    def _judge(self, outcome: Outcome, check: Callable[[list[object]], object]) -> str | None:
         if outcome.deadlock:
             return f"deadlock: {outcome.deadlock}"
         results = list(outcome.values)
@@ -253,26 +255,36 @@ def _without_addresses(text: str | None) -> str | None:
 
 def _require_canary(run: Run) -> None:
     """Refuse to judge where the explorer would see nothing, and so pass everything."""
-    if not _Hunt(run, _canary.canary, (), math.inf).first_failure(Search(bound=1)):
-        msg = (
-            "the explorer is blind here: it did not find a race that is certain to be there. "
-            "Something has switched off the reports of opcodes in this process, such as a debugger."
-        )
-        raise ExplorerError(msg)
+    with suppress(ExplorerError):
+        if _Hunt(run, _canary.canary, (), math.inf).first_failure(Search(bound=1)):
+            return
+    msg = (
+        "the explorer is blind here: it did not find a race that is certain to be there. "
+        "Something has switched off the reports of opcodes in this process, such as a debugger."
+    )
+    raise ExplorerError(msg)
 
 
 @contextmanager
-def _prepared(model: Model, watch: Sequence[ModuleType]) -> Iterator[Run]:
+def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     """Watch the code, replace the locks, and keep the garbage collector from cutting in."""
-    files = _files(model, watch)
+    functions = [_plain(function) for function in (model, *model()[0])]
+    files = _files(functions, watch)
     modules = [m for m in list(sys.modules.values()) if getattr(m, "__file__", None) in files]
-    fresh_codes = [code for code in map(code_of, watch) if code]
+    namespaces = [
+        *map(vars, modules),
+        *(function.__globals__ for function in functions if function),
+    ]
+    codes = [
+        *codes_in(namespaces, files),
+        *nested(function.__code__ for function in functions if function),
+        *nested(code for code in map(code_of, watch) if code),
+    ]
 
     def reach(frame: FrameType, touch: Touch) -> None:
         run.reach(frame, touch)
 
     instrument = Instrument(files, _OURS, reach)
-    codes = [*codes_in(files), *nested(fresh_codes)]
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
         stack.enter_context(replaced(modules))
@@ -281,20 +293,22 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Iterator[Run]:
         yield run
 
 
-def _files(model: Model, watch: Sequence[ModuleType]) -> set[str]:
+def _plain(function: object) -> FunctionType | None:
+    """Return the Python function behind a method, or None if there is none."""
+    plain = getattr(function, "__func__", function)
+    return plain if isinstance(plain, FunctionType) else None
+
+
+def _files(functions: Sequence[FunctionType | None], watch: Sequence[ModuleType]) -> set[str]:
     library = [m for name, m in sys.modules.items() if name.startswith("plugin_utils.")]
     files = {module.__file__ for module in (*watch, *library) if module.__file__}
-    functions, _ = model()
-    for function in (model, *functions):
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        if code:
-            files.add(code.co_filename)
+    files.update(function.__code__.co_filename for function in functions if function)
     testing = str(_HERE.parent)
     return {file for file in files if not file.startswith(testing)} | {_canary.__file__}
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None]:
     """Keep the garbage collector from running finalisers in the middle of a schedule."""
     enabled = gc.isenabled()
     gc.disable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from types import CodeType, ModuleType
 
 from plugin_utils.testing.interleaving._errors import ExplorerError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import _thread
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from types import FrameType, ModuleType, TracebackType
 from typing import Final
@@ -62,7 +62,7 @@ class Lock:
 
     def locked(self) -> bool:
         """Return whether somebody holds the lock."""
-        _turn(Step(self._touch()._replace(write=False), verb="looks at"))
+        _turn(Step(Touch(LOCK, write=False, of=id(self)), verb="looks at"))
         return self._real.locked()
 
     def __enter__(self) -> bool:
@@ -130,7 +130,7 @@ class RLock(Lock):
 
 
 @contextmanager
-def replaced(modules: Collection[ModuleType]) -> Iterator[None]:
+def replaced(modules: Collection[ModuleType]) -> Generator[None]:
     """Put these locks in place of Python's own, also where the modules have made some already."""
     new: dict[int, Callable[[], object]] = {
         id(real): RLock if "RLock" in getattr(real, "__name__", "") else Lock

@@ -6,21 +6,22 @@ Opcode events of `sys.settrace` are lost on 3.12, and monitoring is several time
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any
 
 from plugin_utils.testing.interleaving._calls import call_touch
 from plugin_utils.testing.interleaving._errors import ExplorerError
-from plugin_utils.testing.interleaving._operands import MISSING
 from plugin_utils.testing.interleaving._points import CallSite, table
+from plugin_utils.testing.interleaving._readers import MISSING
 from plugin_utils.testing.interleaving._results import note_call, note_return
 from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
 
-assert sys.version_info >= (3, 12)  # noqa: S101 - tells type checkers which version to think of
-
 __all__ = ("Instrument",)
 
+# Type checkers think of 3.11, the oldest version that we run on, and do not know it there.
+_monitoring: Any = vars(sys)["monitoring"]
 _NAME = "plugin_utils.testing"
 _TOOL = 4  # one of the two numbers that Python reserves for nobody
 _WATCHED: set[int] = set()  # codes whose events are set, by identity; `table` keeps them alive
@@ -46,46 +47,45 @@ class Instrument:
         self._reach = reach
 
     @contextmanager
-    def installed(self, codes: Collection[CodeType]) -> Iterator[None]:
+    def installed(self, codes: Collection[CodeType]) -> Generator[None]:
         """Report from `codes`, and what is nested in them, in the `with` block.
 
         Events stay set for the life of the process, since a free-threaded 3.13 loses events that
         are cleared and set again. Only the callbacks come and go.
         """
-        monitoring = sys.monitoring
-        kinds = monitoring.events
+        kinds = _monitoring.events
         callbacks = {
             kinds.INSTRUCTION: self._opcode,
             kinds.CALL: self._call,
             kinds.PY_RETURN: self._return,
         }
-        if monitoring.get_tool(_TOOL) is None:
-            monitoring.use_tool_id(_TOOL, _NAME)
-        if monitoring.get_tool(_TOOL) != _NAME:
-            msg = f"sys.monitoring tool {_TOOL} is taken by {monitoring.get_tool(_TOOL)!r}"
+        if _monitoring.get_tool(_TOOL) is None:
+            _monitoring.use_tool_id(_TOOL, _NAME)
+        if _monitoring.get_tool(_TOOL) != _NAME:
+            msg = f"sys.monitoring tool {_TOOL} is taken by {_monitoring.get_tool(_TOOL)!r}"
             raise ExplorerError(msg)
         for code in codes:
             if id(code) not in _WATCHED:
                 table(code)
                 _WATCHED.add(id(code))
-                monitoring.set_local_events(_TOOL, code, sum(callbacks))
+                _monitoring.set_local_events(_TOOL, code, sum(callbacks))
         for kind, callback in callbacks.items():
-            monitoring.register_callback(_TOOL, kind, callback)
+            _monitoring.register_callback(_TOOL, kind, callback)
         try:
             yield
         finally:
             for kind in callbacks:
-                monitoring.register_callback(_TOOL, kind, None)
+                _monitoring.register_callback(_TOOL, kind, None)
 
     @contextmanager
-    def thread(self) -> Iterator[None]:
+    def thread(self) -> Generator[None]:
         """Watch what the calling thread runs: nothing to do, events come from all threads."""
         yield
 
     def _opcode(self, code: CodeType, offset: int) -> object:
         toucher = table(code).points.get(offset)
         if toucher is None:
-            return sys.monitoring.DISABLE
+            return _monitoring.DISABLE
         frame = sys._getframe(1)
         if frame.f_code.co_filename in self._files:
             self._reach(frame, toucher(frame))
@@ -118,5 +118,5 @@ class Instrument:
 
 
 def _constructor(made: type) -> list[FunctionType]:
-    parts = (made.__new__, made.__init__)
+    parts = (getattr(made, name) for name in ("__new__", "__init__"))
     return [part for part in parts if isinstance(part, FunctionType)]

@@ -7,19 +7,13 @@ name, and the frame tells which object. Whatever is not understood makes the sta
 
 from __future__ import annotations
 
-import builtins
 import dis
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, MemberDescriptorType
+from collections.abc import Iterator, Sequence
+from types import CodeType
 from typing import Final, NamedTuple
 
-from plugin_utils.testing.interleaving._results import result_is_atom, returns_atom
-
-__all__ = ("MISSING", "PLAIN", "UNKNOWN", "Operand", "Reader", "operand_at", "operands", "reader")
-
-MISSING: Final = object()
-Reader = Callable[[FrameType], object]
+__all__ = ("PLAIN", "UNKNOWN", "Operand", "operand_at", "operands")
 
 
 class Operand(NamedTuple):
@@ -27,7 +21,7 @@ class Operand(NamedTuple):
 
     Args:
         kind: "local", "global", "attribute", "item", "builtin" and "constant" can be looked up;
-            "result" is what a function returned; "plain" is a truth value that an opcode has just
+            "method" is known by its name only; "result" is what a function returned; "plain" is a truth value that an opcode has just
             made; "unknown" can be anything.
         value: The name, or the constant.
         owner: What an attribute or an item was loaded from; the function of a result.
@@ -89,81 +83,20 @@ def operand_at(stack: Sequence[Operand], depth: int) -> Operand:
     return stack[-depth] if 0 < depth <= len(stack) else UNKNOWN
 
 
-def reader(operand: Operand, code: CodeType) -> Reader:
-    """Return a function that finds, in a frame of `code`, the object that an operand is.
-
-    It returns `MISSING` where that cannot be told.
-    """
-    name, owner = str(operand.value), operand.owner
-    if operand.kind == "constant":
-        return _constant(operand.value)
-    if operand.kind == "plain":
-        return _constant(True)  # or some other truth value: nothing that threads could share
-    if operand.kind == "builtin":
-        return _constant(vars(builtins)[name])
-    if operand.kind == "global":
-        fallback = vars(builtins).get(name, MISSING)
-        return lambda frame: frame.f_globals.get(name, fallback)
-    if operand.kind == "local" and _readable(code):
-        return lambda frame: frame.f_locals.get(name, MISSING)
-    if owner:
-        return _derived(operand, reader(owner, code), reader(operand.key or UNKNOWN, code))
-    return _constant(MISSING)
-
-
-def _derived(operand: Operand, owner: Reader, key: Reader) -> Reader:
-    """Return a reader of something that belongs to an owner."""
-    name = str(operand.value)
-    if operand.kind == "attribute":
-        return lambda frame: _attribute_of(owner(frame), name)
-    if operand.kind == "item":
-        return lambda frame: _item_of(owner(frame), key(frame))
-    return lambda frame: (
-        True if returns_atom(owner(frame)) or result_is_atom(frame) else MISSING
-    )
-
-
-def _constant(value: object) -> Reader:
-    return lambda _frame: value
-
-
-def _attribute_of(owner: object, name: str) -> object:
-    """Return an attribute if it can be had without running any code."""
-    try:
-        return object.__getattribute__(owner, "__dict__")[name]
-    except (AttributeError, KeyError):
-        slot = getattr(type(owner), name, None)
-        readable = isinstance(slot, MemberDescriptorType) and hasattr(owner, name)
-        return slot.__get__(owner) if readable else MISSING
-
-
-def _item_of(owner: object, key: object) -> object:
-    """Return an item of a list or tuple, which can be had without running any code."""
-    if type(owner) in (list, tuple) and type(key) is int and -len(owner) <= key < len(owner):
-        return owner[key]
-    return MISSING
-
-
-def _readable(code: CodeType) -> bool:
-    # Before Python 3.13 a tracer that reads `f_locals` writes its snapshot back into the closure
-    # cells when it returns, and other threads can have changed those meanwhile.
-    return sys.version_info >= (3, 13) or not (code.co_cellvars or code.co_freevars)
-
-
 def _apply(instruction: dis.Instruction, stack: list[Operand]) -> None:
-    opcode, argument = instruction.opname, instruction.argval
+    opcode = instruction.opname
     # 3.11 names the direction of a jump, later versions do not.
     opcode = opcode.replace("_JUMP_FORWARD_", "_JUMP_").replace("_JUMP_BACKWARD_", "_JUMP_")
     if opcode in _NO_EFFECT:
         pass
     elif opcode == "LOAD_CONST":
-        stack.append(Operand("constant", argument))
+        stack.append(Operand("constant", instruction.argval))
     elif opcode == "PUSH_NULL":
         stack.append(UNKNOWN)
     elif opcode == "COPY":
         stack.append(operand_at(stack, instruction.arg or 0))
     elif opcode.startswith(("LOAD_FAST", "STORE_FAST")) and opcode != "LOAD_FAST_AND_CLEAR":
-        _fast(opcode, argument if isinstance(argument, tuple) else (argument,), stack)
+        _fast(opcode, instruction.argrepr.split(", "), stack)
     else:
         _apply_point(opcode, instruction, stack)
 
@@ -188,10 +121,10 @@ def _apply_point(opcode: str, instruction: dis.Instruction, stack: list[Operand]
 
 
 def _load_attribute(instruction: dis.Instruction, owner: Operand) -> tuple[Operand, ...]:
-    loaded = Operand("attribute", instruction.argval, owner)
     # A method is loaded as two things, by LOAD_METHOD in 3.11 and by a form of LOAD_ATTR later.
-    method = instruction.opname == "LOAD_METHOD" or "NULL" in instruction.argrepr
-    return (UNKNOWN, UNKNOWN) if method else (loaded,)
+    if instruction.opname == "LOAD_METHOD" or "NULL" in instruction.argrepr:
+        return (Operand("method", instruction.argval),) * 2
+    return (Operand("attribute", instruction.argval, owner),)
 
 
 def _load_global(instruction: dis.Instruction) -> tuple[Operand, ...]:
@@ -211,7 +144,7 @@ def _result(arguments: int, stack: list[Operand]) -> Operand:
     return Operand("result", None, next((place for place in function if place != UNKNOWN), UNKNOWN))
 
 
-def _fast(opcode: str, names: tuple[object, ...], stack: list[Operand]) -> None:
+def _fast(opcode: str, names: list[str], stack: list[Operand]) -> None:
     """Apply loads and stores of local variables: since 3.13 one opcode can do two."""
     actions = [part for part in opcode.split("_") if part in ("LOAD", "STORE")]
     for action, name in zip(actions, names, strict=False):

@@ -13,15 +13,13 @@ from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plugin_utils.testing.interleaving._operands import (
-    MISSING,
     PLAIN,
     UNKNOWN,
     Operand,
-    Reader,
     operand_at,
     operands,
-    reader,
 )
+from plugin_utils.testing.interleaving._readers import MISSING, Reader, constant, reader
 from plugin_utils.testing.interleaving._results import ATOMS
 from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, SOME, WHOLE, Touch
 
@@ -38,8 +36,9 @@ _PRIVATE: Final = (
     *("JUMP_FORWARD", "JUMP_BACKWARD", "POP_JUMP_IF_N", "POP_JUMP_FORWARD_IF_N", "IS_OP", "CHECK_"),
     *("POP_JUMP_BACKWARD_IF_N", "LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_TO_TUPLE", "END_"),
     *("RETURN_", "RERAISE", "RAISE_", "YIELD_VALUE", "RESUME", "SEND", "GENSTART", "ASYNC_GEN"),
-    *("BEFORE_WITH", "WITH_EXCEPT_START", "SETUP_ANNOTATIONS", "SET_FUNCTION_ATTRIBUTE", "KW_NAMES"),
-    *("NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "INTERPRETER_EXIT", "CALL_INTRINSIC", "CALL"),
+    *("BEFORE_WITH", "WITH_EXCEPT_START", "SETUP_ANNOTATIONS", "SET_FUNCTION_ATTRIBUTE"),
+    *("NOP", "CACHE", "PRECALL", "KW_NAMES", "EXTENDED_ARG", "INTERPRETER_EXIT"),
+    *("CALL", "CALL_INTRINSIC"),
 )
 # Opcodes that read or write one name. CALL is not among the points: see `CallSite`.
 _ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM")
@@ -78,19 +77,22 @@ _FIXED: Final = ATOMS | {tuple, frozenset, range, slice}
 Toucher = Callable[[FrameType], Touch]
 
 
-def _missing(_frame: FrameType) -> object:
-    return MISSING
-
-
 class CallSite(NamedTuple):
     """The operands of a call: a point only if what is called turns out to be written in C.
 
     A Python function has points of its own.
+
+    Args:
+        method: The name of the method, if it is one.
+        function: Finds what is called.
+        first: Finds the first argument.
+        second: Finds the second argument.
     """
 
-    function: Reader = _missing
-    first: Reader = _missing
-    second: Reader = _missing
+    method: str = ""
+    function: Reader = constant(MISSING)
+    first: Reader = constant(MISSING)
+    second: Reader = constant(MISSING)
 
 
 class Table(NamedTuple):
@@ -151,7 +153,8 @@ def _calls(code: CodeType) -> Iterator[tuple[int, CallSite]]:
             function = next((place for place in below if place is not UNKNOWN), UNKNOWN)
             first = operand_at(stack, count) if count else PLAIN
             places = (function, first, operand_at(stack, count - 1))
-            yield instruction.offset, CallSite(*(reader(place, code) for place in places))
+            method = str(function.value) if function.kind == "method" else ""
+            yield instruction.offset, CallSite(method, *(reader(place, code) for place in places))
 
 
 class _Readers(NamedTuple):
@@ -173,11 +176,11 @@ def _toucher(instruction: dis.Instruction, operand: _Readers) -> Toucher | None:
         return _always(Touch(name, write))
     if opcode in _CONTAINERS:
         place, key = _CONTAINERS[opcode]
-        read_key = operand.at(key) if isinstance(key, int) else _key(key)
+        read_key = operand.at(key) if isinstance(key, int) else constant(key)
         return _item(operand.at(place), read_key, write=write)
     if opcode.startswith(_BRANCHES):
         tested_before = sys.version_info >= (3, 13)
-        return None if tested_before else _item(operand.at(1), _key(SOME), write=False)
+        return None if tested_before else _item(operand.at(1), constant(SOME), write=False)
     if opcode in ("COMPARE_OP", "BINARY_OP"):
         return _operator(instruction, operand.at(2), operand.at(1))
     return _always(EVERYTHING if opcode == "IMPORT_NAME" else Touch(ITEMS, write=True))
@@ -185,10 +188,6 @@ def _toucher(instruction: dis.Instruction, operand: _Readers) -> Toucher | None:
 
 def _always(touch: Touch) -> Toucher:
     return lambda _frame: touch
-
-
-def _key(key: str) -> Reader:
-    return lambda _frame: key
 
 
 def _attribute(name: str, owner: Reader, *, write: bool) -> Toucher:

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from plugin_utils.testing.interleaving._touch import Touch
+if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving._touch import Touch
 
-__all__ = ("Step", "races")
+__all__ = ("Clock", "Step", "races")
+
+Clock = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +42,22 @@ class Step:
         return self.touch.conflicts(other.touch, keys=keys)
 
 
-def races(steps: Sequence[tuple[int, Step]], *, keys: bool) -> Iterator[tuple[int, set[int]]]:
+def races(
+    steps: Sequence[tuple[int, Step]], clocks: list[Clock], *, keys: bool
+) -> Iterator[tuple[int, set[int]]]:
     """Yield each race as the place of its first step, and the threads that could go there instead.
 
     Going there, such a thread leads towards a schedule with the two steps the other way round.
 
     Args:
         steps: The steps of a schedule, each with its thread.
+        clocks: The clocks of its first steps, whose races are known. The others are added.
         keys: As for `Touch.conflicts`.
     """
-    clocks: list[dict[int, int]] = []
-    last: dict[int, dict[int, int]] = {}
-    for place, (thread, step) in enumerate(steps):
-        clock = dict(last.get(thread, {}))
-        enabling = []
+    for place in range(len(clocks), len(steps)):
+        thread, step = steps[place]
+        clock = _last_clock(steps, clocks, thread)
+        enabling: list[int] = []
         for earlier in range(place - 1, -1, -1):
             other, earlier_step = steps[earlier]
             if other == thread or earlier < clock.get(other, 0):
@@ -67,11 +73,17 @@ def races(steps: Sequence[tuple[int, Step]], *, keys: bool) -> Iterator[tuple[in
         clock = _joined(clock, *(clocks[free] for free in enabling))
         clock[thread] = place + 1
         clocks.append(clock)
-        last[thread] = clock
 
 
-def _joined(*clocks: dict[int, int]) -> dict[int, int]:
-    result: dict[int, int] = {}
+def _last_clock(steps: Sequence[tuple[int, Step]], clocks: list[Clock], thread: int) -> Clock:
+    for place in range(len(clocks) - 1, -1, -1):
+        if steps[place][0] == thread:
+            return clocks[place]
+    return {}
+
+
+def _joined(*clocks: Clock) -> Clock:
+    result: Clock = {}
     for clock in clocks:
         for thread, count in clock.items():
             if count > result.get(thread, 0):
@@ -80,7 +92,7 @@ def _joined(*clocks: dict[int, int]) -> dict[int, int]:
 
 
 def _starters(
-    steps: Sequence[tuple[int, Step]], clocks: list[dict[int, int]], first: int, second: int
+    steps: Sequence[tuple[int, Step]], clocks: list[Clock], first: int, second: int
 ) -> set[int]:
     """Return the threads that can begin the stretch which puts `second` before `first`.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from plugin_utils.testing.interleaving._run import Action, Outcome
+if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving._record import Action, Outcome
 
 __all__ = ("listing",)
 

@@ -11,66 +11,19 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from types import CodeType, FrameType
-from typing import Final, NamedTuple
+from types import FrameType
+from typing import Final, Self
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._races import Step
+from plugin_utils.testing.interleaving._record import Action, Outcome, action
 from plugin_utils.testing.interleaving._search import Search
 from plugin_utils.testing.interleaving._touch import NOTHING, Touch
 
-__all__ = ("Action", "Outcome", "Run", "current_run")
+__all__ = ("Run", "current_run")
 
 _new_lock: Final = _thread.allocate_lock  # the real one, also while it is replaced
 _PATIENCE: Final = 20.0  # seconds for one schedule: it takes milliseconds unless a thread hangs
-
-
-class Action(NamedTuple):
-    """One entry of the record of a schedule: what a thread did, and where.
-
-    Args:
-        thread: Who did it.
-        code: The function in which it was done.
-        line: The number of the line.
-        depth: How many calls below the thread's own function.
-        verb: What was done with what was touched, such as "reads".
-        touch: What was touched.
-        matters: Whether another thread could have had its turn right before.
-    """
-
-    thread: int
-    code: CodeType
-    line: int
-    depth: int
-    verb: str
-    touch: Touch
-    matters: bool
-
-    @property
-    def spot(self) -> tuple[int, CodeType, int]:
-        """What is the same for all that one call does on one line."""
-        return self.depth, self.code, self.line
-
-
-class Outcome(NamedTuple):
-    """How a schedule ended.
-
-    Args:
-        values: What each thread returned.
-        errors: What each thread raised.
-        stuck: Where each thread waits for another, if they all wait.
-        unwatched: The threads that ran no code that is watched.
-    """
-
-    values: list[object]
-    errors: list[BaseException | None]
-    stuck: list[str]
-    unwatched: list[int]
-
-    @property
-    def deadlock(self) -> str:
-        """Where the threads wait for each other; empty if they do not."""
-        return "; ".join(f"T{thread} at {place}" for thread, place in enumerate(self.stuck) if place)
 
 
 class _Abandoned(BaseException):
@@ -122,14 +75,12 @@ class Run:
         self._starting = False
         self._refusal: ExplorerError | None = None
 
-    def __enter__(self) -> Run:
-        global _current
-        _current = self
+    def __enter__(self) -> Self:
+        _current.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _current
-        _current = None
+        _current.remove(self)
         for worker in self._workers:
             worker.function = None
             worker.gate.release()
@@ -164,7 +115,8 @@ class Run:
         if matters:
             self._pause(worker, Step(touch), frame)
         if self.record is not None:
-            self._note(worker, frame, "writes" if touch.write else "reads", touch, matters=matters)
+            verb = "writes" if touch.write else "reads"
+            self.record.append(action(worker.index, frame, verb, touch, matters=matters))
 
     def turn(self, frame: FrameType, step: Step) -> bool:
         """Wait for the turn of a step that is taken through the explorer's own functions.
@@ -179,25 +131,14 @@ class Run:
             if step.ready and not step.ready():
                 raise _Abandoned
             return True
+        worker.watched = True
         place = (id(frame.f_code), frame.f_lasti, step.verb)
         matters = self.search.matters(worker.index, place, step.touch)
         if matters or step.ready:
             self._pause(worker, step, frame)
         if self.record is not None:
-            self._note(worker, frame, step.verb, step.touch, matters=matters)
+            self.record.append(action(worker.index, frame, step.verb, step.touch, matters=matters))
         return True
-
-    def _note(
-        self, worker: _Worker, frame: FrameType, verb: str, touch: Touch, *, matters: bool
-    ) -> None:
-        depth, outer = 0, frame.f_back
-        while outer and outer.f_code is not Run._work.__code__:
-            depth, outer = depth + 1, outer.f_back
-        action = Action(
-            worker.index, frame.f_code, frame.f_lineno, depth, verb, touch, matters=matters
-        )
-        assert self.record is not None
-        self.record.append(action)
 
     def _set_off(self, functions: Sequence[Callable[[], object]]) -> None:
         """Take every thread to the first of its steps that matters."""
@@ -290,9 +231,9 @@ class Run:
         )
 
 
-_current: Run | None = None
+_current: list[Run] = []
 
 
 def current_run() -> Run | None:
     """Return the run that is going on, if any."""
-    return _current
+    return _current[-1] if _current else None

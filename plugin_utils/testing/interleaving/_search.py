@@ -27,7 +27,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
-from plugin_utils.testing.interleaving._races import Step, races
+from plugin_utils.testing.interleaving._races import Clock, Step, races
 from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
 
 __all__ = ("Place", "Search")
@@ -80,6 +80,7 @@ class Search:
         self.redundant = False  # whether the current schedule is one of those
         self._stack: list[Decision] = []
         self._depth = 0
+        self._clocks: list[Clock] = []  # of those first steps whose races are known
         # What is known to matter: places where something conflicting was touched, and whether
         # touches of different keys of a container are independent.
         self._places: set[Place] = set()
@@ -110,6 +111,7 @@ class Search:
         """
         if self._learn():
             self._stack.clear()
+            self._clocks.clear()
             self.schedules = self.redundancies = 0
             return False
         self.schedules += not self.redundant
@@ -121,7 +123,9 @@ class Search:
         self._seen.add((thread, place, touch))
         return place in self._places
 
-    def choose(self, running: int | None, pending: Sequence[Step], enabled: list[int]) -> int | None:
+    def choose(
+        self, running: int | None, pending: Sequence[Step], enabled: list[int]
+    ) -> int | None:
         """Return the thread that takes its next step, or None if this schedule is redundant.
 
         Args:
@@ -161,6 +165,7 @@ class Search:
             left = [t for t in decision.enabled if t in decision.todo and t not in decision.sleep]
             if left:
                 decision.chosen = left[0]
+                del self._clocks[len(self._stack) - 1 :]
                 return True
             self._stack.pop()
         return False
@@ -184,7 +189,7 @@ class Search:
 
     def _add_reversals(self) -> None:
         taken = [(decision.chosen, decision.step) for decision in self._stack[: self._depth]]
-        for place, starters in races(taken, keys=self._keys):
+        for place, starters in races(taken, self._clocks, keys=self._keys):
             decision = self._stack[place]
             if starters & (decision.todo | decision.sleep):
                 continue  # a schedule with the two steps the other way round is foreseen

@@ -7,19 +7,19 @@ something written in C, with the very object that is called.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from plugin_utils.testing.interleaving._calls import call_touch
-from plugin_utils.testing.interleaving._operands import MISSING
+from plugin_utils.testing.interleaving._calls import ATTRIBUTE_METHODS, call_touch
 from plugin_utils.testing.interleaving._points import CallSite, table
+from plugin_utils.testing.interleaving._readers import MISSING
 from plugin_utils.testing.interleaving._results import note_call, note_return
 from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
 
 if TYPE_CHECKING:
-    from types import TraceFunction
+    from _typeshed import TraceFunction
 
 __all__ = ("Instrument",)
 
@@ -45,13 +45,13 @@ class Instrument:
         self._tracers: dict[int, TraceFunction] = {}
 
     @contextmanager
-    def installed(self, codes: Collection[CodeType]) -> Iterator[None]:
+    def installed(self, codes: Collection[CodeType]) -> Generator[None]:
         """Watch nothing more: tracing needs no preparation, and finds the code by its file."""
         del codes
         yield
 
     @contextmanager
-    def thread(self) -> Iterator[None]:
+    def thread(self) -> Generator[None]:
         """Watch what the calling thread runs in the `with` block."""
         sys.settrace(self._trace)
         sys.setprofile(self._profile)
@@ -89,11 +89,13 @@ class Instrument:
         return self._tracers[id(code)]
 
     def _call(self, frame: FrameType, site: CallSite) -> None:
-        # The call of a type is the one call in C that the profile function does not see.
+        # The profile function does not see the calls of types and of special methods.
         called = site.function(frame)
         note_call()
         if isinstance(called, type):
             self._reach(frame, call_touch(called, MISSING, site, frame))
+        elif site.method in ATTRIBUTE_METHODS:
+            self._reach(frame, EVERYTHING)
 
     def _profile(self, frame: FrameType, event: str, called: object) -> None:
         if event == "c_call" and frame.f_code.co_filename in self._files:
@@ -103,7 +105,6 @@ class Instrument:
 
     def _foreign(self, frame: FrameType) -> None:
         """Take a call from watched code into other code for one that may touch anything."""
-        caller = frame.f_back
-        if caller and caller.f_code.co_filename in self._files:
-            if frame.f_code.co_filename not in self._ours:
-                self._reach(caller, EVERYTHING)
+        caller, file = frame.f_back, frame.f_code.co_filename
+        if caller and caller.f_code.co_filename in self._files and file not in self._ours:
+            self._reach(caller, EVERYTHING)
