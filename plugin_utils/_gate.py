@@ -57,9 +57,9 @@ class Gate:
     the old one may not exist there.
     """
 
-    __slots__ = ("_lock", "holder", "name")
+    __slots__ = ("_lock", "_reentrant", "holder", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, reentrant: bool = False) -> None:
         # Re-entrant, although nobody means to enter twice. Up to 3.11, leaving a `with` block
         # allocates the arguments of `__exit__`; that can start the garbage collector, and a
         # finaliser can come back here between the two last steps of the invariant below. All is
@@ -69,6 +69,8 @@ class Gate:
         # same thread before it lets go. Whoever finds its own thread here holds the lock.
         self.holder: _Hold | None = None
         self.name = name
+        # Whether the holder may come back: for work that is whole at each of its steps.
+        self._reentrant = reentrant
 
     def hold(self, doing: str, work: Callable[[*Ts], T], *args: *Ts) -> T:
         """Return `work(*args)`, run while this thread alone holds the gate.
@@ -85,6 +87,8 @@ class Gate:
         thread = _thread.get_ident()
         holder = self.holder
         if holder is not None and holder.thread == thread:
+            if self._reentrant:
+                return work(*args)
             raise _recursive(self.name, doing, holder.doing)
         outer = _waiting.get(thread)
         hold = _Hold(thread, self, doing, outer)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import _thread
-
 from plugin_utils._factory import check_options
-from plugin_utils._gate import register
+from plugin_utils._gate import Gate, register
 from plugin_utils._slot import UNSET, SingletonSlot
 from plugin_utils._tenure import Lease
 from plugin_utils._typing import TYPE_CHECKING, Generic, K, T, overload
+from plugin_utils.errors import BuildDeadlockError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +30,8 @@ class KeyedSlots(Generic[K, T]):
 
     Failure: as for `SingletonSlot`. A key whose build has failed leaves nothing behind.
 
-    Re-entrancy: as for `SingletonSlot`, for each key. A factory may get another key.
+    Re-entrancy: as for `SingletonSlot`, for each key. A factory may get another key. A key's
+    `__hash__` and `__eq__` run while the table is held, and must not take a lock of yours.
 
     Args:
         close: As for `SingletonSlot`.
@@ -62,15 +62,16 @@ class KeyedSlots(Generic[K, T]):
         ```
     """
 
-    # Invariant: a slot is added to `_table`, and taken out of it, under `_lock`, and taken out
-    # only when nobody builds, waits or resets in it (`users`). So two threads that want the same
-    # key always meet in the same slot. The lock is re-entrant because looking up a key runs its
-    # `__eq__`, and making a slot can run a finaliser: both can come back here.
+    # Invariant: a slot is added to `_table`, and taken out of it, by whoever holds `_gate`, and
+    # taken out only when nobody builds, waits or resets in it (`users`). So two threads that want
+    # the same key always meet in the same slot. To look up a key runs its `__eq__`, and any step
+    # can run a finaliser. Both may come back here, so the gate is re-entrant; and both may wait
+    # for a slot, so it is a gate: a lock would hide that wait from the search for deadlocks.
     __slots__ = (
         "__weakref__",
         "_close",
         "_fork",
-        "_lock",
+        "_gate",
         "_max_size",
         "_name",
         "_on_failure",
@@ -93,7 +94,7 @@ class KeyedSlots(Generic[K, T]):
         self._on_failure: Literal["retry", "share"] = on_failure
         self._max_size = max_size
         self._name = name
-        self._lock = _thread.RLock()
+        self._gate = self._new_gate()
         self._table: dict[K, _KeySlot[T]] = {}
         register(self)
 
@@ -171,11 +172,10 @@ class KeyedSlots(Generic[K, T]):
 
     def renew(self) -> None:
         """Start over in a forked child. Called by the fork hook; not for you to call."""
-        self._lock = _thread.RLock()
-        if self._fork == "rebuild":
-            self._table = {}  # each slot sets its own instance aside
+        self._gate = self._new_gate()
+        # The slots stay, emptied by their own hook: a factory that has forked is in one of them.
         for slot in self._table.values():
-            slot.users = []
+            slot.users = set()
 
     def _get_bounded(self, key: K, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
         if self._close is not None:
@@ -197,33 +197,38 @@ class KeyedSlots(Generic[K, T]):
 
     def _using(self, key: K, work: Callable[[_KeySlot[T]], D]) -> D:
         """Return `work(slot)`, with the key's slot kept in the table meanwhile."""
-        user = _thread.get_ident()
-        with self._lock:
-            slot = self._table.get(key)
-            if slot is None:
-                slot = self._table.setdefault(key, self._new_slot())
-            users = slot.users
-            users.append(user)
-        slot.used = slot.built()
+        visit = _Visit()
         try:
-            return work(slot)
+            return work(self._gate.hold("use", self._enter, key, visit))
         finally:
-            users.remove(user)
-            self._tidy(key, slot)
+            # One call into C: an interrupt comes before or after it, and not in between.
+            visit.users.discard(visit)
+            self._tidy(key)
+
+    def _enter(self, key: K, visit: _Visit) -> _KeySlot[T]:
+        """Return the key's slot, with the visit among its users. The gate is held."""
+        slot = self._table.get(key)
+        if slot is None:
+            slot = self._table.setdefault(key, self._new_slot())
+        visit.users = slot.users  # before it is added: whatever happens then, it can be taken out
+        visit.users.add(visit)
+        slot.used = slot.built()
+        return slot
 
     def _new_slot(self) -> _KeySlot[T]:
         return _KeySlot(
             close=self._close, fork=self._fork, on_failure=self._on_failure, name=self._name
         )
 
-    def _tidy(self, key: K, slot: _KeySlot[T]) -> None:
-        """Take the slot out if it is empty and unused, and others if there are too many."""
-        retired: list[_KeySlot[T]] = []
-        with self._lock:
-            if not slot.users and not slot.built() and self._table.get(key) is slot:
-                del self._table[key]
-            if self._max_size is not None:
-                retired = self._evict(len(self._table) - self._max_size, slot)
+    def _new_gate(self) -> Gate:
+        return Gate(self._name or type(self).__name__, reentrant=True)
+
+    def _tidy(self, key: K) -> None:
+        """Take the key's slot out if it is empty and unused, and others if there are too many."""
+        try:
+            retired = self._gate.hold("tidy", self._take_out, key)
+        except BuildDeadlockError:
+            return  # nobody is harmed by an empty slot; whoever comes next tidies
         errors: list[Exception] = []
         for old in retired:
             try:
@@ -232,8 +237,17 @@ class KeyedSlots(Generic[K, T]):
                 errors.append(error)
         _raise_all(errors)
 
-    def _evict(self, surplus: int, newest: _KeySlot[T]) -> list[_KeySlot[T]]:
-        """Take so many slots out, the oldest first, and return them. The lock is held.
+    def _take_out(self, key: K) -> list[_KeySlot[T]]:
+        """Take out what is not needed, and return what is to be dropped. The gate is held."""
+        slot = self._table.get(key)
+        if slot is not None and not slot.users and not slot.built():
+            del self._table[key]
+        if self._max_size is None:
+            return []
+        return self._evict(len(self._table) - self._max_size, slot)
+
+    def _evict(self, surplus: int, newest: _KeySlot[T] | None) -> list[_KeySlot[T]]:
+        """Take so many slots out, the oldest first, and return them. The gate is held.
 
         A slot that was used since the last look is passed over once. The newest stays.
         """
@@ -276,7 +290,7 @@ class KeyedSlots(Generic[K, T]):
 class _KeySlot(SingletonSlot[T]):
     """One key's slot, and who is in it."""
 
-    # `users` names the thread of each call that builds, waits or resets here.
+    # `users` holds a visit for each call that builds, waits or resets here.
     # `used` is the second-chance bit of a bounded table.
     __slots__ = ("used", "users")
 
@@ -289,11 +303,20 @@ class _KeySlot(SingletonSlot[T]):
         name: str | None,
     ) -> None:
         super().__init__(close=close, fork=fork, on_failure=on_failure, name=name)
-        self.users: list[int] = []
+        self.users: set[_Visit] = set()
         self.used = False
 
     def built(self) -> bool:
         return self.peek(UNSET) is not UNSET
+
+
+class _Visit:
+    """One call's use of a slot, and where that is noted."""
+
+    __slots__ = ("users",)
+
+    def __init__(self) -> None:
+        self.users: set[_Visit] = set()
 
 
 def _raise_all(errors: list[Exception]) -> None:

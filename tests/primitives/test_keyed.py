@@ -8,14 +8,14 @@ import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
-from plugin_utils import KeyedSlots, RecursiveBuildError
+from plugin_utils import BuildDeadlockError, KeyedSlots, RecursiveBuildError, SingletonSlot
 from plugin_utils.testing import run_together
 from tests.support import child
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_until, waiters_of
 
 LIMIT = 10.0  # seconds; what a wait may take before the test fails
 
@@ -346,9 +346,9 @@ def test_bad_max_size_is_refused(max_size: int, error: type[Exception]) -> None:
         KeyedSlots(max_size=max_size)
 
 
-def _collection_under_the_lock() -> None:
+def _collection_under_the_table() -> None:
     import gc
-    from typing import Any, cast
+    from typing import Any
 
     from plugin_utils import KeyedSlots
 
@@ -362,31 +362,26 @@ def _collection_under_the_lock() -> None:
         def __del__(self) -> None:
             found.append(slots.get("other", list))
 
-    class Collecting:
-        """The table's lock, with a garbage collection each time it is held."""
+    class Collecting(dict[str, Any]):
+        """The table, with a garbage collection where a slot is looked up: it is held then."""
 
-        def __init__(self) -> None:
-            self.lock = slots._lock
-            Garbage()
+        def setdefault(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in dict
+            if found == []:
+                gc.collect()
+            return super().setdefault(key, default)
 
-        def __enter__(self) -> None:
-            self.lock.acquire()
-            gc.collect()
-
-        def __exit__(self, *_: object) -> None:
-            self.lock.release()
-
-    gc.disable()  # no collection but the lock's
-    slots._lock = cast("Any", Collecting())
+    gc.disable()  # no collection but the table's
+    slots._table = Collecting()
+    Garbage()
     assert slots.get("key", dict) == {}
     assert found == [[]]
     assert sorted(slots) == ["key", "other"]
 
 
 @pytest.mark.learned("finaliser-wants-the-lock", "factory-under-the-table-lock")
-def test_finaliser_under_the_lock_of_the_table_may_come_back() -> None:
-    """The garbage collector can run code while the table's lock is held; it is served."""
-    child.run(_collection_under_the_lock)
+def test_finaliser_under_the_table_may_come_back() -> None:
+    """The garbage collector can run code while the table is held; it is served."""
+    child.run(_collection_under_the_table)
 
 
 @pytest.mark.promise(12)
@@ -415,3 +410,90 @@ def test_forked_child_has_its_own_table(fork: Literal["rebuild", "keep"]) -> Non
         assert building.result(LIMIT) == "slow"
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.promise(8)
+def test_wait_under_the_table_is_part_of_the_circle(pool: ThreadPoolExecutor) -> None:
+    """A key's `__eq__` waits for a slot whose factory wants the table: an error, not a hang."""
+    other: SingletonSlot[object] = SingletonSlot(name="other")
+    slots: KeyedSlots[object, object] = KeyedSlots(name="clients")
+    building, comparing = threading.Event(), threading.Event()
+
+    class Key:
+        def __hash__(self) -> int:
+            return 1
+
+        def __eq__(self, _: object) -> bool:
+            held = slots._gate.holder is not None
+            if held and building.is_set() and not comparing.is_set():
+                comparing.set()
+                other.get(object)
+            return False
+
+    def needs_the_table() -> object:
+        building.set()
+        assert comparing.wait(LIMIT)
+        wait_until(lambda: waiters_of(other._gate) == 1)
+        return slots.get("another", object)
+
+    slots.get(Key(), object)
+    blocked = pool.submit(other.get, needs_the_table)
+    assert building.wait(LIMIT)
+    looking_up = pool.submit(slots.get, Key(), object)
+    with pytest.raises(BuildDeadlockError, match="other -> clients -> other"):
+        blocked.result(LIMIT)
+    assert looking_up.result(LIMIT) is not None
+
+
+@pytest.mark.promise(12)
+def test_factory_that_forks_builds_once_in_the_child() -> None:
+    """The child's instance is where the child's next call looks for it."""
+    slots: KeyedSlots[str, object] = KeyedSlots()
+    child = -1
+
+    def fork() -> object:
+        nonlocal child
+        child = os.fork()
+        return object()
+
+    instance = slots.get("key", fork)
+    if child == 0:
+        os._exit(slots.get("key", object) is not instance)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_interrupted_call_leaves_no_user_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slot that a call has entered when it is interrupted can still be taken out."""
+    slots: KeyedSlots[str, object] = KeyedSlots()
+    enter = KeyedSlots[str, object]._enter
+
+    def interrupted(self: KeyedSlots[str, object], key: str, visit: Any) -> object:  # noqa: ANN401 - the module's own
+        enter(self, key, visit)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(KeyedSlots, "_enter", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        slots.get("key", object)
+    assert slots._table == {}
+
+
+def test_tidying_that_would_deadlock_is_left_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty slot that cannot be taken out now harms nobody, and goes with the next call."""
+    slots: KeyedSlots[str, object] = KeyedSlots()
+
+    def refuse(_: object, __: object) -> list[object]:
+        raise BuildDeadlockError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeyedSlots, "_take_out", refuse)
+        with pytest.raises(OSError, match="down"):
+            slots.get("key", _fail)
+    assert "key" in slots._table
+    with pytest.raises(OSError, match="down"):
+        slots.get("key", _fail)
+    assert slots._table == {}
+
+
+def _fail() -> object:
+    raise OSError("down")
