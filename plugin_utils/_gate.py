@@ -21,8 +21,9 @@ What the graph cannot show: a factory that waits for a helper thread which needs
 lock of yours that is held around `reset` and taken by the factory.
 
 A forked child has only the thread that forked. Gates, waits, and instances that belong to the
-parent are renewed there by one hook for all slots. It runs before any of the program's own code:
-cheaper, and safer, than taking every lock before each fork.
+parent are renewed there by one hook for all slots: cheaper, and safer, than taking every lock
+before each fork. It runs before any of the program's own code but the after-fork hooks that were
+registered before this module was imported; those must not call an accessor.
 """
 
 from __future__ import annotations

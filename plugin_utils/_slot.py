@@ -301,7 +301,8 @@ class _Attempt:
 
     Invariant: whoever finds the slot empty takes the slot's current attempt along into the wait.
     A failed build leaves its error there and gives the slot a new attempt, so that only those who
-    were waiting see it. It is gone with the last of them.
+    were waiting see it. It is garbage when the last of them has gone; since the error's traceback
+    leads back to it, it takes a garbage collection.
     """
 
     __slots__ = ("error", "traceback")

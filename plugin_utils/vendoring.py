@@ -26,6 +26,7 @@ _HEADER = """\
 # plugin-utils {version}, one file: do not edit, write it again with `plugin-utils vendor`.
 # sha256 of all below this line: {digest}
 """
+_KEPT = "not written: the file is not an unmodified copy, and would be lost; --force writes over it"
 _HEADER_FORM = re.compile(r"# plugin-utils (\S+), .*\n# sha256 [^:\n]*: ([0-9a-f]{64})\n")
 
 
@@ -57,8 +58,8 @@ def check(text: str) -> Verdict:
     header = _HEADER_FORM.match(text)
     if header is None:
         return Verdict(good=False, reason="not a file that `plugin-utils vendor` wrote: no header")
-    version, digest = header.groups()
-    if _digest(text[header.end() :]) != digest:
+    version, _ = header.groups()
+    if not _is_untouched(text):
         return Verdict(good=False, reason=f"modified since it was written from {version}")
     if text != render():
         now = plugin_utils.__version__
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("path", type=Path, help="the file, for example my_plugin/_singletons.py")
     parser.add_argument("--check", action="store_true", help="compare the file, write nothing")
+    parser.add_argument("--force", action="store_true", help="write over any file")
     options = parser.parse_args(arguments)
     path: Path = options.path
     try:
@@ -85,12 +87,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             verdict = check(path.read_text(encoding="utf-8"))
             print(f"{path}: {verdict.reason}")
             return 0 if verdict.good else 1
+        if path.exists() and not options.force and not _is_untouched(path.read_text("utf-8")):
+            print(f"plugin-utils vendor: {path}: {_KEPT}", file=sys.stderr)
+            return 1
         path.write_text(render(), encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         print(f"plugin-utils vendor: {path}: {error}", file=sys.stderr)
         return 2
     print(f"{path}: written from plugin-utils {plugin_utils.__version__}")
     return 0
+
+
+def _is_untouched(text: str) -> bool:
+    """Return whether the text is what this command has written, in whatever version."""
+    header = _HEADER_FORM.match(text)
+    return header is not None and _digest(text[header.end() :]) == header.group(2)
 
 
 def _digest(body: str) -> str:

@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 8b9f119b6efd1235499b3e0dc9ac2e702a546a0fce5e54aac32c741575ed1fed
+# sha256 of all below this line: 7e53a64364b4a55cb13af5054e685d9c012ccd6c644f2bb1aa19815d9e19f800
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -182,8 +182,9 @@ def check_options(close: object, fork: object, on_failure: object, name: object)
 # lock of yours that is held around `reset` and taken by the factory.
 #
 # A forked child has only the thread that forked. Gates, waits, and instances that belong to the
-# parent are renewed there by one hook for all slots. It runs before any of the program's own code:
-# cheaper, and safer, than taking every lock before each fork.
+# parent are renewed there by one hook for all slots: cheaper, and safer, than taking every lock
+# before each fork. It runs before any of the program's own code but the after-fork hooks that were
+# registered before this module was imported; those must not call an accessor.
 
 
 if TYPE_CHECKING:
@@ -753,7 +754,8 @@ class _Attempt:
 
     Invariant: whoever finds the slot empty takes the slot's current attempt along into the wait.
     A failed build leaves its error there and gives the slot a new attempt, so that only those who
-    were waiting see it. It is gone with the last of them.
+    were waiting see it. It is garbage when the last of them has gone; since the error's traceback
+    leads back to it, it takes a garbage collection.
     """
 
     __slots__ = ("error", "traceback")

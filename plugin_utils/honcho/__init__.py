@@ -1,7 +1,7 @@
 """A shared client for Honcho, built from the settings that Hermes plugins use.
 
 Importing this package imports no third-party module. The SDK comes with the first build:
-`pip install 'plugin-utils[honcho]'`.
+from a checkout of this project, `pip install '.[honcho]'`.
 """
 
 from plugin_utils.honcho.client import (

@@ -99,6 +99,21 @@ def test_command_writes_then_checks(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "modified" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["import os\n", vendoring.render() + "# mine\n"])
+def test_other_file_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """A module of the reader's, or an edited copy, is kept unless told otherwise."""
+    path = tmp_path / "_singletons.py"
+    path.write_text(text)
+    assert vendoring.main([str(path)]) == 1
+    assert path.read_text() == text
+    assert "--force" in capsys.readouterr().err
+    assert vendoring.main(["--force", str(path)]) == 0
+    assert vendoring.main([str(path)]) == 0  # an unmodified copy is renewed
+    assert vendoring.check(path.read_text()).good
+
+
 @pytest.mark.parametrize("arguments", [["--check", "missing.py"], ["no/such/folder/x.py"]])
 def test_bad_path_is_told(
     tmp_path: Path,
