@@ -83,6 +83,18 @@ bench: setup  ## Measure the hit path and the import; over a limit is an error.
 torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 	$(BIN)/python -m tests.benchmarks.torn_reads
 
+.PHONY: proofs
+proofs: setup  ## Prove the primitives over every schedule of their threads, in a table; takes minutes.
+	$(BIN)/python -m tests.interleaving.proofs --deep
+
+.PHONY: mutants
+mutants: setup  ## Show which proof kills which wrong version of the primitives.
+	$(BIN)/python -m tests.interleaving.killers
+
+.PHONY: schedules
+schedules: setup  ## Write the schedules that the guide shows, as the explorer finds them.
+	$(BIN)/python -m tests.interleaving.schedules
+
 .PHONY: promises
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
