@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 __all__ = ("RIGHT", "WRONG", "Design", "Value")
 
@@ -139,12 +140,10 @@ class FlagAndField(Design):
         if self.built:
             return self.field
         with self.lock:
-            if self.built:
-                return self.field
-            found = factory()
-            self.field = found
-            self.built = True
-            return found
+            if not self.built:
+                self.field = factory()
+                self.built = True
+            return self.field
 
     def reset(self) -> None:
         """Drop the instance."""
@@ -219,7 +218,7 @@ class LazyLock(Design):
 
     def __init__(self) -> None:
         super().__init__()
-        self.late_lock: threading.Lock | None = None
+        self.late_lock: Any = None
 
     def get(self, factory: Factory) -> object:
         """Return the instance, built if there is none."""

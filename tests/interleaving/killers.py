@@ -1,4 +1,7 @@
-"""The proofs that kill the mutants. `python -m tests.interleaving.killers` prints who kills whom."""
+"""The proofs that kill the mutants.
+
+`python -m tests.interleaving.killers` prints which one kills which.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +35,26 @@ def judge(library: ModuleType, killer: str) -> Result:
     return explore(KILLERS[killer](library), watch=[library, *parts], bound=1, allow=allow)
 
 
-def fork_leaves_the_gate_held(number: int, folder: str, held: bool) -> None:
+def fork_leaves_the_gate_held(number: int, folder: str, held: int) -> None:
     """Fork while another thread builds, and compare whether the child finds the gate held.
 
     Args:
         number: Of the mutant; -1 for the library itself.
         folder: Where to put the mutant.
-        held: What is expected.
+        held: What is expected: 1 or 0.
     """
     import os
     import threading
     from contextlib import nullcontext
     from pathlib import Path
+    from typing import Any
 
     import plugin_utils
     from tests.interleaving.mutants import MUTANTS, mutated
 
     mutant = mutated(MUTANTS[number], Path(folder)) if number >= 0 else nullcontext(plugin_utils)
-    with mutant as library:
+    with mutant as package:
+        library: Any = package
         slot = library.SingletonSlot(name="slot")
         building, forked = threading.Event(), threading.Event()
 

@@ -145,8 +145,8 @@ MUTANTS = (
     Mutant(
         "lock not renewed after fork",
         "_slot",
-        "        self._gate = Gate(self._gate.name)\n        self._attempt = _Attempt()\n        tenure",
-        "        self._attempt = _Attempt()\n        tenure",
+        "        self._gate = Gate(self._gate.name)\n        self._attempt",
+        "        self._attempt",
         "fork",
     ),
 )

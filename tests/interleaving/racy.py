@@ -1,4 +1,4 @@
-"""A module with a racy accessor, for the tests of the explorer: lock, flag and client are globals."""
+"""A module with a racy accessor: its lock, flag and client are globals."""
 
 from __future__ import annotations
 

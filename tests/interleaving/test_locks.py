@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_timed_wait_ends_both_ways() -> None:
                 return "got it"
             return "too late"
 
-        return [holds, tries], lambda results: seen.update(results)
+        return [holds, tries], seen.update
 
     assert explore(model).proved
     assert seen == {"held", "got it", "too late"}
@@ -133,7 +134,7 @@ def test_a_lock_that_is_never_released_fails_the_check() -> None:
             with lock:
                 pass
 
-        return [lambda: lock.acquire()], check
+        return [lock.acquire], check
 
     assert explore(model).failure == "a lock is still held after every thread has ended"
 
@@ -165,9 +166,20 @@ def test_only_the_owner_releases_a_reentrant_lock() -> None:
         RLock().release()
 
 
+def test_a_reentrant_lock_refuses_others() -> None:
+    """Who tries without waiting is told no."""
+    lock = RLock()
+    tries: list[bool] = []
+    with lock:
+        other = threading.Thread(target=lambda: tries.append(lock.acquire(blocking=False)))
+        other.start()
+        other.join(20)
+    assert tries == [False]
+
+
 def test_a_condition_restores_how_often_a_lock_was_taken() -> None:
     """Waiting on a condition releases a lock that was taken twice, and takes it twice again."""
-    lock = RLock()
+    lock: Any = RLock()  # no RLock by its type, but by all that Condition asks of it
     condition = threading.Condition(lock)
     with lock, lock:
         assert not condition.wait(timeout=0.01)

@@ -31,8 +31,8 @@ def test_a_proof_kills(mutant: Mutant, tmp_path: Path) -> None:
 def test_a_fork_test_kills_the_lock_that_is_not_renewed(tmp_path: Path) -> None:
     """A child that inherits a held gate finds it held, unless the gate is renewed."""
     mutant = next(mutant for mutant in MUTANTS if mutant.killer == "fork")
-    child.run(fork_leaves_the_gate_held, MUTANTS.index(mutant), str(tmp_path), True)
-    child.run(fork_leaves_the_gate_held, -1, str(tmp_path), False)
+    child.run(fork_leaves_the_gate_held, MUTANTS.index(mutant), str(tmp_path), 1)
+    child.run(fork_leaves_the_gate_held, -1, str(tmp_path), 0)
 
 
 def test_every_fault_has_its_killer() -> None:
@@ -43,6 +43,8 @@ def test_every_fault_has_its_killer() -> None:
 def test_a_mutation_that_no_longer_applies_is_reported(tmp_path: Path) -> None:
     """When the library is rewritten, its mutants have to be as well."""
     stale = Mutant("stale", "_gate", "no such passage", "", "get get")
-    with pytest.raises(AssertionError, match="has its passage 0 times"):
-        with mutated(stale, tmp_path):
-            pass
+    with (
+        pytest.raises(AssertionError, match="has its passage 0 times"),
+        mutated(stale, tmp_path),
+    ):
+        pass

@@ -45,6 +45,9 @@ class State:
             t for t, act in acts if act and not (act.kind == "take" and act.touch.name in self.held)
         ]
 
+    def _is_free(self, act: Act) -> bool:
+        return act.touch.name not in self.held
+
     def go(self, thread: int) -> None:
         """Take a thread's next step."""
         act = self.next_act(thread)
@@ -68,18 +71,22 @@ class State:
 
 
 def read(name: str) -> Act:
+    """Return a step that reads a name."""
     return Act("read", Touch(name, write=False))
 
 
 def write(name: str) -> Act:
+    """Return a step that writes a name."""
     return Act("write", Touch(name, write=True))
 
 
 def take(name: str) -> Act:
+    """Return a step that takes a lock."""
     return Act("take", Touch(name, write=True))
 
 
 def free(name: str) -> Act:
+    """Return a step that lets go of a lock."""
     return Act("free", Touch(name, write=True))
 
 
@@ -203,6 +210,7 @@ def test_what_may_touch_anything_conflicts_with_all() -> None:
 
 
 def key(name: object, *, write: bool) -> Act:
+    """Return a step that reads or writes a key of the only dict."""
     return Act("write" if write else "read", Touch(ITEMS, write, 1, name))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plugin_utils.testing.interleaving import _canary
@@ -25,7 +25,6 @@ from plugin_utils.testing.interleaving._search import Search
 
 if TYPE_CHECKING:
     from plugin_utils.testing.interleaving._record import Action, Outcome
-    from plugin_utils.testing.interleaving._touch import Touch
 
 __all__ = ("Model", "Result", "explore")
 
@@ -280,16 +279,14 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
         *nested(function.__code__ for function in functions if function),
         *nested(code for code in map(code_of, watch) if code),
     ]
-
-    def reach(frame: FrameType, touch: Touch) -> None:
-        run.reach(frame, touch)
-
-    instrument = Instrument(files, _OURS, reach)
+    run = Run()
+    instrument = Instrument(files, _OURS, run.reach)
+    run.watched = instrument.thread
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
-        stack.enter_context(replaced(modules))
+        stack.enter_context(replaced(namespaces))
         stack.enter_context(instrument.installed(codes))
-        run = stack.enter_context(Run(instrument.thread))
+        stack.enter_context(run)
         yield run
 
 

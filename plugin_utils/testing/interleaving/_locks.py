@@ -9,9 +9,9 @@ from __future__ import annotations
 import _thread
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from types import FrameType, ModuleType, TracebackType
+from types import FrameType, TracebackType
 from typing import Final
 
 from plugin_utils.testing.interleaving._races import Step
@@ -48,12 +48,12 @@ class Lock:
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as in threading
         """Take the lock. With a timeout, both outcomes are tried."""
         waits = blocking and timeout < 0
-        if _turn(Step(self._touch(), ready=self._is_free if waits else None, verb="takes")):
-            return self._real.acquire(blocking=False)
-        if waits and current_run() and self._real.locked():
+        ours = _turn(Step(self._touch(), ready=self._is_free if waits else None, verb="takes"))
+        if not ours and waits and current_run() and self._real.locked():
             msg = "a lock is still held after every thread has ended"
             raise AssertionError(msg)
-        return self._real.acquire(blocking, timeout)
+        # In a schedule it is free now, unless both outcomes are tried.
+        return self._real.acquire(blocking and not ours, -1 if ours else timeout)
 
     def release(self) -> None:
         """Let go of the lock."""
@@ -130,19 +130,24 @@ class RLock(Lock):
 
 
 @contextmanager
-def replaced(modules: Collection[ModuleType]) -> Generator[None]:
-    """Put these locks in place of Python's own, also where the modules have made some already."""
+def replaced(namespaces: Iterable[dict[str, object]]) -> Generator[None]:
+    """Put these locks in place of Python's own, also those that the namespaces have already.
+
+    Args:
+        namespaces: The globals of the watched code.
+    """
     new: dict[int, Callable[[], object]] = {
         id(real): RLock if "RLock" in getattr(real, "__name__", "") else Lock
         for real in (threading.Lock, threading.RLock, _thread.allocate_lock, _thread.RLock)
     }
+    standard: list[dict[str, object]] = [threading.__dict__, _thread.__dict__]
+    ours = {id(names): names for names in namespaces}
     changed: list[tuple[dict[str, object], str, object]] = []
-    for module in (threading, _thread, *modules):
-        names = vars(module)
+    for names in [*standard, *ours.values()]:
         for name, value in list(names.items()):
             if id(value) in new:
                 names[name] = new[id(value)]
-            elif isinstance(value, _REAL_TYPES) and module in modules:
+            elif isinstance(value, _REAL_TYPES) and id(names) in ours:
                 names[name] = RLock() if isinstance(value, _REAL_TYPES[1]) else Lock()
             else:
                 continue

@@ -21,8 +21,8 @@ class Operand(NamedTuple):
 
     Args:
         kind: "local", "global", "attribute", "item", "builtin" and "constant" can be looked up;
-            "method" is known by its name only; "result" is what a function returned; "plain" is a truth value that an opcode has just
-            made; "unknown" can be anything.
+            "method" is known by its name only; "result" is what a function returned; "plain" is a
+            truth value that an opcode has just made; "unknown" can be anything.
         value: The name, or the constant.
         owner: What an attribute or an item was loaded from; the function of a result.
         key: The key of an item.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ("CallSite", "Table", "Toucher", "identity", "item_touch", "table")
 
 # Opcodes that work on the frame's own variables and stack, by the beginning of their names.
-_PRIVATE: Final = (
+_ALWAYS_PRIVATE: Final = (
     *("LOAD_FAST", "STORE_FAST", "DELETE_FAST", "LOAD_CONST", "LOAD_CLOSURE", "LOAD_SPECIAL"),
     *("LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT"),
     *("POP_TOP", "POP_EXCEPT", "POP_ITER", "PUSH_", "COPY", "SWAP", "BUILD_", "MAKE_", "NOT_TAKEN"),
@@ -66,8 +66,9 @@ _CONTAINERS: Final = {
     "TO_BOOL": (1, SOME),
     "UNARY_NOT": (1, SOME),
 }
-# Tests of a truth value: since 3.13 TO_BOOL comes first, and these see nothing but a bool.
+# Tests of a truth value. Since 3.13 TO_BOOL comes first, and these see nothing but a bool.
 _BRANCHES: Final = ("POP_JUMP_", "JUMP_IF_")
+_PRIVATE: Final = _ALWAYS_PRIVATE + (_BRANCHES if sys.version_info >= (3, 13) else ())
 
 _SHARED_OWNERS: Final = (type, ModuleType)
 _FIXED: Final = ATOMS | {tuple, frozenset, range, slice}
@@ -140,9 +141,7 @@ def item_touch(container: object, key: object, *, write: bool) -> Touch:
 def _points(code: CodeType) -> Iterator[tuple[int, Toucher]]:
     for instruction, stack in operands(code):
         if not instruction.opname.startswith(_PRIVATE):
-            readers = _Readers(code, stack)
-            if toucher := _toucher(instruction, readers):
-                yield instruction.offset, toucher
+            yield instruction.offset, _toucher(instruction, _Readers(code, stack))
 
 
 def _calls(code: CodeType) -> Iterator[tuple[int, CallSite]]:
@@ -167,7 +166,7 @@ class _Readers(NamedTuple):
         return reader(operand_at(self.stack, depth), self.code)
 
 
-def _toucher(instruction: dis.Instruction, operand: _Readers) -> Toucher | None:
+def _toucher(instruction: dis.Instruction, operand: _Readers) -> Toucher:
     opcode, write = instruction.opname, instruction.opname.startswith(("STORE_", "DELETE_"))
     name = str(instruction.argval)
     if opcode in _ATTRIBUTES:
@@ -179,8 +178,7 @@ def _toucher(instruction: dis.Instruction, operand: _Readers) -> Toucher | None:
         read_key = operand.at(key) if isinstance(key, int) else constant(key)
         return _item(operand.at(place), read_key, write=write)
     if opcode.startswith(_BRANCHES):
-        tested_before = sys.version_info >= (3, 13)
-        return None if tested_before else _item(operand.at(1), constant(SOME), write=False)
+        return _item(operand.at(1), constant(SOME), write=False)
     if opcode in ("COMPARE_OP", "BINARY_OP"):
         return _operator(instruction, operand.at(2), operand.at(1))
     return _always(EVERYTHING if opcode == "IMPORT_NAME" else Touch(ITEMS, write=True))

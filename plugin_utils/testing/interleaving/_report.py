@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -82,16 +83,16 @@ def _rows(record: Sequence[Action], threads: int) -> Iterator[_Row]:
 def _settled(record: Sequence[Action], threads: int) -> Iterator[Action]:
     """Yield the actions, those that do not matter right before the thread's next one that does.
 
-    Nothing tells when they were done, so they may stand where they read best.
+    Nothing depends on when they were done, so they may stand where they read best.
     """
+    to_come = Counter(action.thread for action in record if action.matters)
     waiting: list[list[Action]] = [[] for _ in range(threads)]
     for action in record:
         waiting[action.thread].append(action)
-        if action.matters:
+        to_come[action.thread] -= action.matters
+        if action.matters or not to_come[action.thread]:
             yield from waiting[action.thread]
             waiting[action.thread].clear()
-    for rest in waiting:
-        yield from rest
 
 
 def _goes_on(actions: tuple[Action, ...], others: Sequence[tuple[Action, ...]]) -> bool:

@@ -10,7 +10,7 @@ import _thread
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import FrameType
 from typing import Final, Self
 
@@ -56,18 +56,15 @@ class _Worker:
 
 
 class Run:
-    """Runs the schedules that `search` asks for.
+    """Runs the schedules that `search` asks for."""
 
-    Args:
-        watched: Makes the context in which a thread's code is watched.
-    """
-
-    def __init__(self, watched: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self) -> None:
         self.search = Search()
+        # Makes the context in which a thread's code is watched.
+        self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
         # Filled if there is one: a schedule that is replayed is recorded.
         self.record: list[Action] | None = None
         self.steps = 0
-        self._watched = watched
         self._workers: list[_Worker] = []
         self._by_thread: dict[int, _Worker] = {}
         self._main = _new_lock()  # the main thread's gate
@@ -163,7 +160,7 @@ class Run:
         self._by_thread[_thread.get_ident()] = worker
         while worker.gate.acquire() and worker.function:
             try:
-                with self._watched():
+                with self.watched():
                     worker.value = worker.function()
             except _Abandoned:
                 pass

@@ -53,13 +53,14 @@ class Instrument:
     @contextmanager
     def thread(self) -> Generator[None]:
         """Watch what the calling thread runs in the `with` block."""
+        others = sys.gettrace(), sys.getprofile()
         sys.settrace(self._trace)
         sys.setprofile(self._profile)
         try:
             yield
         finally:
-            sys.setprofile(None)
-            sys.settrace(None)
+            sys.setprofile(others[1])
+            sys.settrace(others[0])
 
     def _trace(self, frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
         if event != "call":  # of a frame that was running already when tracing began

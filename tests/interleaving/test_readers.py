@@ -1,0 +1,190 @@
+"""How operands are found in a frame, and calls judged: called directly, outside of any tracing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from types import CodeType, FrameType, SimpleNamespace
+
+import pytest
+
+from plugin_utils.testing.interleaving._calls import call_touch
+from plugin_utils.testing.interleaving._operands import PLAIN, UNKNOWN, Operand
+from plugin_utils.testing.interleaving._points import CallSite, identity, table
+from plugin_utils.testing.interleaving._readers import MISSING, constant, reader
+from plugin_utils.testing.interleaving._record import action
+from plugin_utils.testing.interleaving._results import note_call, note_return, result_is_atom
+from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, SOME, WHOLE, Touch
+
+SHARED = [1, 2]
+
+
+class Slotted:
+    """An object without a `__dict__`."""
+
+    __slots__ = ("absent", "value")
+
+    def __init__(self) -> None:
+        self.value = 1
+
+
+def find(operand: Operand, frame: FrameType) -> object:
+    """Return what a reader finds."""
+    return reader(operand, frame.f_code)(frame)
+
+
+def local(name: str) -> Operand:
+    """Return the operand that is a local variable."""
+    return Operand("local", name)
+
+
+def test_names_are_looked_up() -> None:
+    """Locals, globals and builtins are found by their names."""
+    here = [1]
+    frame = sys._getframe()
+    assert find(local("here"), frame) is here
+    assert find(local("there"), frame) is MISSING
+    assert find(Operand("global", "SHARED"), frame) is SHARED
+    assert find(Operand("global", "len"), frame) is len
+    assert find(Operand("builtin", "isinstance"), frame) is isinstance
+    assert find(Operand("constant", 5), frame) == 5
+    assert find(PLAIN, frame) == 0
+    assert find(UNKNOWN, frame) is MISSING
+
+
+def test_locals_beside_closure_variables_are_not_read_before_3_13() -> None:
+    """Reading them would write an old snapshot back into the closure variables."""
+    kept = [1]
+
+    def function() -> object:
+        beside = kept
+        return find(local("beside"), sys._getframe()) if beside else None
+
+    assert function() is (kept if sys.version_info >= (3, 13) else MISSING)
+
+
+def test_attributes_are_looked_up_without_running_code() -> None:
+    """In the instance's dict or its slots; a property is left alone."""
+
+    class Watched(SimpleNamespace):
+        @property
+        def computed(self) -> int:
+            raise AssertionError
+
+    slotted = Slotted()
+    watched = Watched(inner=slotted)
+    frame = sys._getframe()
+    inner = Operand("attribute", "inner", local("watched"))
+    assert find(inner, frame) is slotted
+    assert find(Operand("attribute", "value", inner), frame) == 1
+    assert find(Operand("attribute", "absent", inner), frame) is MISSING
+    assert identity(slotted) == id(slotted)
+    assert find(Operand("attribute", "computed", local("watched")), frame) is MISSING
+    assert watched.inner is slotted
+
+
+def test_items_are_looked_up_in_lists_and_tuples() -> None:
+    """Only there is no code run, and only places that there are."""
+    items, table_ = [7], {0: 7}
+    frame = sys._getframe()
+    zero, nine = Operand("constant", 0), Operand("constant", 9)
+    assert find(Operand("item", None, local("items"), zero), frame) == 7
+    assert find(Operand("item", None, local("items"), nine), frame) is MISSING
+    assert find(Operand("item", None, local("table_"), zero), frame) is MISSING
+    assert items[0] == table_[0]
+
+
+def test_results_are_known_by_their_function_or_their_return() -> None:
+    """A number was returned if nothing else can be, or if that was seen."""
+    frame = sys._getframe()
+    result = Operand("result", None, Operand("global", "os"))
+    assert find(result, frame) is MISSING
+
+    def returns(value: object) -> None:
+        note_return(sys._getframe(), value)
+
+    returns(1)
+    assert result_is_atom(frame)
+    assert find(result, frame) == 0
+    returns([])
+    assert not result_is_atom(frame)
+    returns(1)
+    note_call()
+    assert not result_is_atom(frame)
+    getpid = os.getpid
+    assert find(Operand("result", None, local("getpid")), frame) == 0
+    assert getpid()
+
+
+def site(first: object = MISSING, second: object = MISSING) -> CallSite:
+    """Return a call with known arguments."""
+    return CallSite("", constant(MISSING), constant(first), constant(second))
+
+
+LIST: list[int] = []
+DICT: dict[str, int] = {}
+OWNER = SimpleNamespace()
+
+
+@pytest.mark.parametrize(
+    ("function", "owner", "call", "touch"),
+    [
+        (isinstance, MISSING, site(LIST), NOTHING),
+        (threading.get_ident, threading, site(), NOTHING),
+        (KeyError, MISSING, site(LIST), NOTHING),
+        (Slotted, MISSING, site(LIST), NOTHING),
+        (tuple, MISSING, site(LIST), Touch(ITEMS, write=False, of=id(LIST))),
+        (len, MISSING, site(LIST), Touch(ITEMS, write=False, of=id(LIST))),
+        (getattr, MISSING, site(OWNER, "x"), Touch("x", write=False, of=identity(OWNER))),
+        (setattr, MISSING, site(OWNER, "x"), Touch("x", write=True, of=identity(OWNER))),
+        (setattr, MISSING, site(OWNER), EVERYTHING),
+        (vars, MISSING, site(OWNER), EVERYTHING),
+        (print, sys, site(), Touch(ITEMS, write=True)),
+        (CallSite, MISSING, site(), NOTHING),
+        (constant, MISSING, site(), Touch(ITEMS, write=True)),
+        (LIST.append, LIST, site(1), Touch(ITEMS, write=True, of=id(LIST))),
+        (DICT.get, DICT, site("a"), Touch(ITEMS, write=False, of=id(DICT), key="a")),
+        (DICT.pop, DICT, site(LIST), Touch(ITEMS, write=True, of=id(DICT), key=SOME)),
+        (DICT.keys, DICT, site(), Touch(ITEMS, write=False, of=id(DICT), key=WHOLE)),
+        (",".join, ",", site(LIST), Touch(ITEMS, write=False, of=id(LIST))),
+        (OWNER.__setattr__, OWNER, site("x"), EVERYTHING),
+    ],
+)
+def test_a_call_is_judged_by_what_is_called(
+    function: object, owner: object, call: CallSite, touch: Touch
+) -> None:
+    """Known builtins are told apart; others may write to any container."""
+    assert call_touch(function, owner, call, sys._getframe()) == touch
+
+
+def test_points_are_judged_by_what_the_frame_holds() -> None:
+    """The same opcodes as a tracer would see them, evaluated in a frame of this thread."""
+
+    def function(items: list[int], other: list[int], number: int) -> FrameType:
+        if items == other or number == 1 or number * number or number + items[0]:
+            SHARED[number] = items[0]
+            items += other
+        return sys._getframe()
+
+    frame = function([1], [2], 1)
+    seen = {toucher(frame) for toucher in table(function.__code__).points.values()}
+    assert NOTHING in seen
+    assert Touch(ITEMS, write=False, key=SOME) in seen
+    assert Touch(ITEMS, write=True, of=id(SHARED), key=SOME) in seen
+    assert Touch(ITEMS, write=True, key=SOME) in seen
+
+
+def test_a_record_tells_where_something_was_done() -> None:
+    """The place, and how deep in calls it is."""
+    frame = sys._getframe()
+    outer = action(0, frame, "reads", NOTHING, matters=False)
+
+    def deeper() -> CodeType:
+        inner = action(0, sys._getframe(), "reads", NOTHING, matters=True)
+        assert inner.depth == outer.depth + 1
+        assert inner.spot != outer.spot
+        return inner.code
+
+    assert deeper() is deeper.__code__
+    assert outer.line < frame.f_lineno
