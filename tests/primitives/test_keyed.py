@@ -449,17 +449,16 @@ def test_wait_under_the_table_is_part_of_the_circle(pool: ThreadPoolExecutor) ->
 def test_factory_that_forks_builds_once_in_the_child() -> None:
     """The child's instance is where the child's next call looks for it."""
     slots: KeyedSlots[str, object] = KeyedSlots()
-    child = -1
+    children: list[int] = []
 
     def fork() -> object:
-        nonlocal child
-        child = os.fork()
+        children.append(os.fork())
         return object()
 
     instance = slots.get("key", fork)
-    if child == 0:
+    if children[0] == 0:
         os._exit(slots.get("key", object) is not instance)
-    _, status = os.waitpid(child, 0)
+    _, status = os.waitpid(children[0], 0)
     assert os.waitstatus_to_exitcode(status) == 0
 
 
