@@ -9,6 +9,7 @@ if the generator sees nothing wrong with them, its silence about ours would mean
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import gc
 import platform
 import subprocess
@@ -30,6 +31,8 @@ __all__ = ("main",)
 
 ROUND = 5.0
 """Seconds that a round takes."""
+PATIENCE = 180.0
+"""Seconds that all rounds together may take longer than they are meant to."""
 THREADS = 4
 LOOPS = 2
 SETTLED = 2
@@ -65,7 +68,7 @@ def one_round(ledger: Ledger, seed: str, seconds: float) -> None:
     loops = [
         partial(work_on_loops, ledger, Random(f"{seed} loop {each}"), end) for each in range(LOOPS)
     ]
-    run_threads([*threads, *loops], ledger, seconds + 60)
+    run_threads([*threads, *loops], ledger)
     reset_all()
     built, closed = ledger.counts["built"], ledger.counts["closed"]
     if built != closed:
@@ -81,7 +84,7 @@ def sees_what_is_wrong(seed: str, seconds: float) -> bool:
             partial(work, [form], ledger, Random(f"{seed} thread {each}"), end)
             for each in range(THREADS)
         ]
-        run_threads(workers, ledger, seconds + 60)
+        run_threads(workers, ledger)
         seen = ledger.violations[wrong]
         all_seen = all_seen and seen > 0
         print(f"  wrong on purpose, {form.label}: {wrong}: {seen:,} times", flush=True)
@@ -90,6 +93,8 @@ def sees_what_is_wrong(seed: str, seconds: float) -> bool:
 
 def soak_here(minutes: float, seed: str) -> int:
     """Run on this interpreter, print what was done, and return 1 if anything was wrong."""
+    # A hang ends the process, with the stacks of all threads.
+    faulthandler.dump_traceback_later(60 * minutes + PATIENCE, exit=True)
     sees = sees_what_is_wrong(seed, min(2.0, 6 * minutes))
     ledger = Ledger()
     start = Level.now()
@@ -111,6 +116,7 @@ def soak_here(minutes: float, seed: str) -> int:
         print(f"  {'VIOLATION' if number else 'leaked'}: {what}: {number:,}")
     total = sum(ledger.violations.values())
     print(f"  violations: {total}", flush=True)
+    faulthandler.cancel_dump_traceback_later()
     return int(not sees or total > 0 or any(leaks.values()))
 
 

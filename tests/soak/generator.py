@@ -15,11 +15,11 @@ from tests.soak.targets import FAILING_BUILDS, Form
 __all__ = ("run_threads", "work_on_loops")
 
 
-def run_threads(workers: Sequence[Callable[[], None]], ledger: Ledger, limit: float) -> None:
+def run_threads(workers: Sequence[Callable[[], None]], ledger: Ledger) -> None:
     """Run each worker in a thread of its own. What one raises is a violation."""
     with ThreadPoolExecutor(len(workers)) as pool:
         for future in [pool.submit(worker) for worker in workers]:
-            error = future.exception(limit)
+            error = future.exception()
             if error is not None:
                 ledger.violation(f"raised {error!r}")
 

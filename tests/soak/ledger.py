@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, RLock
 
 __all__ = ("BuildFailedError", "Connection", "Ledger")
 
@@ -68,7 +68,9 @@ class Ledger:
         self.counts: Counter[str] = Counter()
         self.violations: Counter[str] = Counter()
         self._building: Counter[object] = Counter()
-        self._lock = Lock()
+        # Re-entrant: a connection's end can come here while its thread is in here. Free-threaded
+        # builds end objects for other threads between any two steps.
+        self._lock = RLock()
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a count."""
