@@ -112,12 +112,12 @@ MUTANTS = (
         "owner not cleared on error",
         "_gate",
         """                try:
-                    _stop_waiting(thread, outer)
+                    _waiting[thread] = outer
                     return work(*args)
                 finally:
                     self.holder = None
 """,
-        """                _stop_waiting(thread, outer)
+        """                _waiting[thread] = outer
                 result = work(*args)
                 self.holder = None
                 return result
@@ -138,8 +138,12 @@ MUTANTS = (
     Mutant(
         "wait edge not removed",
         "_gate",
-        "        finally:\n            _stop_waiting(thread, outer)\n",
-        "        finally:\n            pass\n",
+        """            if outer is None:
+                _waiting.pop(thread, None)
+            else:
+                _waiting[thread] = outer
+""",
+        "            pass\n",
         "circle",
     ),
     Mutant(

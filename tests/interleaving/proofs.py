@@ -75,7 +75,6 @@ PROOFS = (
     _use("slot", "get reset", 5, built=True),
     _use("slot", "get peek reset", 14, built=True),
     _use("slot", "get get reset", 177, built=True),
-    _use("slot", "get get reset", 3240),
     _use("slot", "get get get", 3171),
     _use("slot", "reset expected", 24, built=True),
     _use("slot", "expected expected", 24, built=True),
@@ -100,6 +99,7 @@ PROOFS = (
     _keyed("get:a get:b", 200, bound=1, max_size=1),
 )
 DEEP = (
+    _use("slot", "get get reset", 3240),
     _use("accessor", "get get reset", 3384),
     Proof("the first build fails", lambda: models.failing(plugin_utils), 400, bound=2),
     _circle(2, 3000, bound=2, closed=False),
