@@ -14,10 +14,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import plugin_utils
 
 __all__ = ("MODULES", "Verdict", "check", "main", "render")
+
+_Import: TypeAlias = ast.Import | ast.ImportFrom
 
 # Each module before those that import it.
 MODULES = ("errors", "_typing", "_factory", "_gate", "_tenure", "_slot", "_keyed", "_lazy")
@@ -135,7 +138,7 @@ class _Module:
         self._lines: list[str | None] = list(text.splitlines())
         tree = ast.parse(text)
         self.imports = self._take_imports(tree.body)
-        self.typing_imports: list[ast.stmt] = []
+        self.typing_imports: list[_Import] = []
         for node in tree.body:
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
                 taken = self._take_imports(node.body)
@@ -148,7 +151,7 @@ class _Module:
         kept = "\n".join(line for line in self._lines if line is not None)
         self.code = re.sub(r"\n{4,}", "\n\n\n", kept).strip("\n")
 
-    def _take_imports(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    def _take_imports(self, body: Sequence[ast.stmt]) -> list[_Import]:
         taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
         for node in taken:
             self._remove(node)
@@ -189,14 +192,14 @@ class _Imports:
         self._names: dict[str, set[str]] = {}
 
     @classmethod
-    def of(cls, nodes: Iterable[ast.stmt]) -> _Imports:
+    def of(cls, nodes: Iterable[_Import]) -> _Imports:
         """Collect the imports that the statements make."""
         imports = cls()
         for node in nodes:
             if isinstance(node, ast.ImportFrom):
                 names = imports._names.setdefault(node.module or "", set())
                 names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.Import):
+            else:
                 imports._modules.update(alias.name for alias in node.names)
         return imports
 

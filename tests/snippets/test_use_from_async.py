@@ -26,6 +26,13 @@ def test_racy_accessor_makes_two_clients(monkeypatch: pytest.MonkeyPatch) -> Non
     assert clients_made(racy_use_from_async) == 2
 
 
+def test_racy_accessor_keeps_what_it_has_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone, one after the other, two calls share a client: the race needs two at once."""
+    client = racy_use_from_async.Client()
+    monkeypatch.setattr(racy_use_from_async, "_client", client)
+    assert asyncio.run(racy_use_from_async.get_client()) is client
+
+
 def test_fixed_accessor_makes_one_client() -> None:
     """The second task waits for the first one's client."""
     use_from_async.get_client.reset()
