@@ -113,6 +113,14 @@ hostile: setup  ## Read 10,000 hostile settings; none may crash, run anything or
 soak: setup  ## Do everything at once on every Python found, MINUTES on each (10).
 	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)
 
+.PHONY: proofs
+proofs: setup  ## Prove the primitives over every schedule of their threads, in a table; takes minutes.
+	$(BIN)/python -m tests.interleaving.proofs --deep
+
+.PHONY: mutants
+mutants: setup  ## Show which proof kills which wrong version of the primitives.
+	$(BIN)/python -m tests.interleaving.killers
+
 .PHONY: promises
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
