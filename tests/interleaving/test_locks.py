@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -122,6 +123,34 @@ def test_what_threading_builds_on_locks_works() -> None:
     result = explore(model, bound=1)
     assert result.proved, result
     assert result.schedules > 10
+
+
+def test_an_event_is_set_before_or_after_the_wait() -> None:
+    """One thread waits for what the other releases: both kinds of schedule are run, and no more."""
+
+    def model() -> Parts:
+        event = threading.Event()
+        return [event.set, event.wait], lambda _results: None
+
+    result = explore(model)
+    assert result.proved, result
+    assert result.schedules == 2
+
+
+def test_locks_in_code_that_is_not_watched_take_part() -> None:
+    """A queue of the standard library works, though nothing is known of what it touches."""
+
+    def model() -> Parts:
+        items: queue.Queue[int] = queue.Queue()
+
+        def check(results: list[object]) -> None:
+            assert results == [None, 1]
+
+        return [lambda: items.put(1), items.get], check
+
+    result = explore(model)
+    assert result.proved, result
+    assert result.schedules > 2
 
 
 def test_a_lock_that_is_never_released_fails_the_check() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import pytest
@@ -19,10 +19,11 @@ Program = list[list["Act"]]
 
 @dataclass(frozen=True)
 class Act:
-    """A step of an abstract program: "read" or "write" of a name, "take" or "free" of a lock."""
+    """A step of an abstract program: "read", "write", or "take", "free", "look" at a lock."""
 
     kind: str
     touch: Touch
+    lock: str | None = None
 
 
 @dataclass
@@ -41,21 +42,19 @@ class State:
     def enabled(self) -> list[int]:
         """Return the threads that can go."""
         acts = [(thread, self.next_act(thread)) for thread in range(len(self.program))]
-        return [
-            t for t, act in acts if act and not (act.kind == "take" and act.touch.name in self.held)
-        ]
+        return [t for t, act in acts if act and (act.kind != "take" or self._is_free(act))]
 
     def _is_free(self, act: Act) -> bool:
-        return act.touch.name not in self.held
+        return act.lock not in self.held
 
     def go(self, thread: int) -> None:
         """Take a thread's next step."""
         act = self.next_act(thread)
         assert act
         if act.kind == "take":
-            self.held[act.touch.name] = thread
+            self.held[act.lock] = thread
         elif act.kind == "free":
-            self.held.pop(act.touch.name, None)
+            self.held.pop(act.lock, None)
         self.done.append((thread, sum(owner == thread for owner, _ in self.done)))
 
     def kind(self) -> frozenset[tuple[tuple[int, int], tuple[int, int]]]:
@@ -82,12 +81,22 @@ def write(name: str) -> Act:
 
 def take(name: str) -> Act:
     """Return a step that takes a lock."""
-    return Act("take", Touch(name, write=True))
+    return Act("take", Touch(name, write=True), name)
 
 
 def free(name: str) -> Act:
     """Return a step that lets go of a lock."""
-    return Act("free", Touch(name, write=True))
+    return Act("free", Touch(name, write=True), name)
+
+
+def look(name: str) -> Act:
+    """Return a step that looks whether a lock is held."""
+    return Act("look", Touch(name, write=False), name)
+
+
+def unseen(act: Act) -> Act:
+    """Return a step as code takes it that is not watched: it may touch anything."""
+    return replace(act, touch=EVERYTHING)
 
 
 def run(search: Search, program: Program) -> State | None:
@@ -117,9 +126,14 @@ def _to_next_that_matters(search: Search, state: State, thread: int) -> None:
 
 def _step(state: State, thread: int) -> Step:
     act = state.next_act(thread) or read("")
-    name = act.touch.name
-    ready = (lambda: name not in state.held) if act.kind == "take" else None
-    return Step(act.touch, ready=ready, frees=act.kind == "free")
+    if act.lock is None:
+        return Step(act.touch)
+    return Step(
+        act.touch,
+        lock=hash(act.lock),
+        free=lambda: act.lock not in state.held,
+        waits=act.kind == "take",
+    )
 
 
 def explored(program: Program, bound: int | None = None) -> tuple[set[object], Search]:
@@ -157,11 +171,16 @@ def some_program(seed: int) -> Program:
     threads, most = chance.choice([(2, 5), (3, 3)])
     program: Program = []
     for _ in range(threads):
-        acts = [chance.choice([read, write])(chance.choice("xyz")) for _ in range(most)]
+        acts = [
+            look(chance.choice("KL"))
+            if chance.random() < 0.2
+            else chance.choice([read, write])(chance.choice("xyz"))
+            for _ in range(most)
+        ]
         if chance.random() < 0.7:
             lock, start = chance.choice("KL"), chance.randrange(most - 1)
             acts[start], acts[-1] = take(lock), free(lock)
-        program.append(acts)
+        program.append([unseen(a) if not a.lock and chance.random() < 0.2 else a for a in acts])
     return program
 
 

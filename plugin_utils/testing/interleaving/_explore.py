@@ -6,6 +6,7 @@ import gc
 import math
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -106,7 +107,7 @@ def explore(
             in a thread of its own, and a check that is called with what they returned. Errors that
             are allowed stand in the place of a value.
         watch: Modules whose code is run opcode by opcode, in addition to the file of the model, the
-            files of the functions that it returns, and this library.
+            files of the functions that it returns, this library, and `threading`.
         bound: Run only schedules with at most so many forced switches. Most races need one or two.
         allow: Errors that a thread may raise.
         seconds: Stop after so many seconds; `Result.exhausted` is False then.
@@ -281,7 +282,7 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     ]
     run = Run()
     instrument = Instrument(files, _OURS, run.reach)
-    run.watched = instrument.thread
+    run.files, run.watched = files, instrument.thread
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
         stack.enter_context(replaced(namespaces))
@@ -298,7 +299,7 @@ def _plain(function: object) -> FunctionType | None:
 
 def _files(functions: Sequence[FunctionType | None], watch: Sequence[ModuleType]) -> set[str]:
     library = [m for name, m in sys.modules.items() if name.startswith("plugin_utils.")]
-    files = {module.__file__ for module in (*watch, *library) if module.__file__}
+    files = {module.__file__ for module in (*watch, *library, threading) if module.__file__}
     files.update(function.__code__.co_filename for function in functions if function)
     testing = str(_HERE.parent)
     return {file for file in files if not file.startswith(testing)} | {_canary.__file__}

@@ -48,21 +48,24 @@ class Lock:
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as in threading
         """Take the lock. With a timeout, both outcomes are tried."""
         waits = blocking and timeout < 0
-        ours = _turn(Step(self._touch(), ready=self._is_free if waits else None, verb="takes"))
+        ours = self._turn("takes", waits=waits)
         if not ours and waits and current_run() and self._real.locked():
             msg = "a lock is still held after every thread has ended"
             raise AssertionError(msg)
         # In a schedule it is free now, unless both outcomes are tried.
-        return self._real.acquire(blocking and not ours, -1 if ours else timeout)
+        taken = self._real.acquire(blocking and not ours, -1 if ours else timeout)
+        _go_on()
+        return taken
 
     def release(self) -> None:
         """Let go of the lock."""
-        _turn(Step(self._touch(), frees=True, verb="releases"))
+        self._turn("releases")
         self._real.release()
+        _go_on()
 
     def locked(self) -> bool:
         """Return whether somebody holds the lock."""
-        _turn(Step(Touch(LOCK, write=False, of=id(self)), verb="looks at"))
+        self._turn("looks at", write=False)
         return self._real.locked()
 
     def __enter__(self) -> bool:
@@ -79,8 +82,9 @@ class Lock:
     def _at_fork_reinit(self) -> None:
         self._real = _new_lock()
 
-    def _touch(self) -> Touch:
-        return Touch(LOCK, write=True, of=id(self))
+    def _turn(self, verb: str, *, write: bool = True, waits: bool = False) -> bool:
+        touch = Touch(LOCK, write, id(self))
+        return _turn(Step(touch, verb, id(self), self._is_free, waits=waits))
 
     def _is_free(self) -> bool:
         return not self._real.locked()
@@ -162,6 +166,11 @@ def replaced(namespaces: Iterable[dict[str, object]]) -> Generator[None]:
 def _turn(what: Step) -> bool:
     run = current_run()
     return run is not None and run.turn(_caller(), what)
+
+
+def _go_on() -> None:
+    if run := current_run():
+        run.go_on(_caller())
 
 
 def _caller() -> FrameType:

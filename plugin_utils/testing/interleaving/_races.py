@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from plugin_utils.testing.interleaving._touch import Touch
 
-__all__ = ("Clock", "Step", "races")
+__all__ = ("Clock", "Step", "Taken", "races")
 
 Clock = dict[int, int]
 
@@ -27,57 +27,86 @@ class Step:
 
     Args:
         touch: What it touches.
-        ready: Tells whether it can be taken now. None: always.
-        frees: Whether it makes a step of this kind possible, as releasing a lock does.
-        verb: What it does with what it touches, for the listing.
+        verb: What it does with that, such as "takes" or "releases" a lock.
+        lock: The lock in question, by identity.
+        free: Tells whether that lock is free.
+        waits: Whether the step can be taken only when the lock is free.
     """
 
     touch: Touch
-    ready: Callable[[], bool] | None = None
-    frees: bool = False
     verb: str = "touches"
+    lock: int | None = None
+    free: Callable[[], bool] | None = None
+    waits: bool = False
+
+    def ready(self) -> bool:
+        """Return whether the step can be taken now."""
+        return not self.waits or self.is_free()
+
+    def is_free(self) -> bool:
+        """Return whether the step's lock is free now."""
+        return self.free is not None and self.free()
 
     def depends(self, other: Step, *, keys: bool) -> bool:
         """Return whether the order of the two steps can matter."""
         return self.touch.conflicts(other.touch, keys=keys)
 
 
+class Taken(NamedTuple):
+    """A step that was taken.
+
+    Args:
+        thread: Who took it.
+        step: What it was.
+        was_free: Whether its lock was free before it.
+    """
+
+    thread: int
+    step: Step
+    was_free: bool
+
+
 def races(
-    steps: Sequence[tuple[int, Step]], clocks: list[Clock], *, keys: bool
+    steps: Sequence[Taken], clocks: list[Clock], *, keys: bool
 ) -> Iterator[tuple[int, set[int]]]:
     """Yield each race as the place of its first step, and the threads that could go there instead.
 
     Going there, such a thread leads towards a schedule with the two steps the other way round.
 
     Args:
-        steps: The steps of a schedule, each with its thread.
+        steps: The steps of a schedule.
         clocks: The clocks of its first steps, whose races are known. The others are added.
         keys: As for `Touch.conflicts`.
     """
     for place in range(len(clocks), len(steps)):
-        thread, step = steps[place]
+        thread, step, _ = steps[place]
         clock = _last_clock(steps, clocks, thread)
-        enabling: list[int] = []
+        fixed: list[int] = []  # before which this step could not have come: its lock was held
         for earlier in range(place - 1, -1, -1):
-            other, earlier_step = steps[earlier]
+            other, earlier_step, _ = steps[earlier]
             if other == thread or earlier < clock.get(other, 0):
                 continue
             if not step.depends(earlier_step, keys=keys):
                 continue
-            if step.ready and earlier_step.frees:
-                enabling.append(earlier)  # could not come first: no race, but it comes before
+            if step.waits and not _was_free(steps, step.lock, earlier):
+                fixed.append(earlier)
                 continue
-            before = _joined(clock, *(clocks[free] for free in enabling))
+            before = _joined(clock, *(clocks[one] for one in fixed))
             yield earlier, _starters(steps, [*clocks, before], earlier, place)
             clock = _joined(clock, clocks[earlier])
-        clock = _joined(clock, *(clocks[free] for free in enabling))
+        clock = _joined(clock, *(clocks[one] for one in fixed))
         clock[thread] = place + 1
         clocks.append(clock)
 
 
-def _last_clock(steps: Sequence[tuple[int, Step]], clocks: list[Clock], thread: int) -> Clock:
+def _was_free(steps: Sequence[Taken], lock: int | None, place: int) -> bool:
+    """Return whether a lock was free before the step at a place; a later step has waited for it."""
+    return next(taken.was_free for taken in steps[place:] if taken.step.lock == lock)
+
+
+def _last_clock(steps: Sequence[Taken], clocks: list[Clock], thread: int) -> Clock:
     for place in range(len(clocks) - 1, -1, -1):
-        if steps[place][0] == thread:
+        if steps[place].thread == thread:
             return clocks[place]
     return {}
 
@@ -91,19 +120,17 @@ def _joined(*clocks: Clock) -> Clock:
     return result
 
 
-def _starters(
-    steps: Sequence[tuple[int, Step]], clocks: list[Clock], first: int, second: int
-) -> set[int]:
+def _starters(steps: Sequence[Taken], clocks: list[Clock], first: int, second: int) -> set[int]:
     """Return the threads that can begin the stretch which puts `second` before `first`.
 
     The stretch is what comes between the two and does not depend on the first, then the second.
     """
-    racing = steps[first][0]
+    racing = steps[first].thread
     stretch = [k for k in range(first + 1, second) if clocks[k].get(racing, 0) <= first]
     starters: set[int] = set()
     begun: dict[int, int] = {}  # where each thread takes its first step of the stretch
     for place in (*stretch, second):
-        thread = steps[place][0]
+        thread = steps[place].thread
         before = clocks[place]
         if thread not in begun and not any(before.get(t, 0) > p for t, p in begun.items()):
             starters.add(thread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -41,7 +42,8 @@ def listing(
         record: What was done, in order.
         outcome: How it ended.
     """
-    cells = [(row.thread, _text(row)) for row in _rows(record, len(functions))]
+    shown = [action for action in record if action.code.co_filename != threading.__file__]
+    cells = [(row.thread, _text(row)) for row in _rows(shown, len(functions))]
     heads = [f"T{thread}: {_name(function)}" for thread, function in enumerate(functions)]
     ends = _ends(outcome)
     widths = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import _thread
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FrameType
 from typing import Final, Self
@@ -18,7 +18,7 @@ from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._races import Step
 from plugin_utils.testing.interleaving._record import Action, Outcome, action
 from plugin_utils.testing.interleaving._search import Search
-from plugin_utils.testing.interleaving._touch import NOTHING, Touch
+from plugin_utils.testing.interleaving._touch import EVERYTHING, NOTHING, Touch
 
 __all__ = ("Run", "current_run")
 
@@ -60,11 +60,11 @@ class Run:
 
     def __init__(self) -> None:
         self.search = Search()
+        self.files: Collection[str] = ()  # of the code that is watched
         # Makes the context in which a thread's code is watched.
         self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
         # Filled if there is one: a schedule that is replayed is recorded.
         self.record: list[Action] | None = None
-        self.steps = 0
         self._workers: list[_Worker] = []
         self._by_thread: dict[int, _Worker] = {}
         self._main = _new_lock()  # the main thread's gate
@@ -125,17 +125,22 @@ class Run:
         if worker is None or worker.done:
             return False
         if worker.abandoned:
-            if step.ready and not step.ready():
+            if not step.ready():
                 raise _Abandoned
             return True
         worker.watched = True
         place = (id(frame.f_code), frame.f_lasti, step.verb)
         matters = self.search.matters(worker.index, place, step.touch)
-        if matters or step.ready:
+        if matters or step.waits:
             self._pause(worker, step, frame)
         if self.record is not None:
             self.record.append(action(worker.index, frame, step.verb, step.touch, matters=matters))
         return True
+
+    def go_on(self, frame: FrameType) -> None:
+        """Take what code that is not watched does next for something that may touch anything."""
+        if frame.f_code.co_filename not in self.files:
+            self.turn(frame, Step(EVERYTHING))
 
     def _set_off(self, functions: Sequence[Callable[[], object]]) -> None:
         """Take every thread to the first of its steps that matters."""
@@ -191,7 +196,7 @@ class Run:
         if self._starting:
             return None
         live = [one for one in self._workers if not one.done]
-        enabled = [one.index for one in live if one.pending.ready is None or one.pending.ready()]
+        enabled = [one.index for one in live if one.pending.ready()]
         chosen: int | None = None
         if not live or live[0].abandoned:
             pass
@@ -199,7 +204,6 @@ class Run:
             for one in live:
                 one.stuck = one.place
         else:
-            self.steps += 1
             try:
                 chosen = self.search.choose(
                     worker.index if worker else None, [w.pending for w in self._workers], enabled

@@ -27,7 +27,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
-from plugin_utils.testing.interleaving._races import Clock, Step, races
+from plugin_utils.testing.interleaving._races import Clock, Step, Taken, races
 from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
 
 __all__ = ("Place", "Search")
@@ -49,6 +49,7 @@ class Decision:
         switches: Forced switches in the schedule before this decision.
         forced: The thread that would have to wait if another went; None if it cannot go.
         step: What the chosen one does.
+        was_free: Whether the lock in question was free before it.
     """
 
     enabled: tuple[int, ...]
@@ -58,11 +59,12 @@ class Decision:
     switches: int
     forced: int | None
     step: Step
+    was_free: bool = field(init=False, default=False)
     after: int = field(init=False, default=0)
 
     def choose(self, thread: int, step: Step) -> None:
         """Let a thread go."""
-        self.chosen, self.step = thread, step
+        self.chosen, self.step, self.was_free = thread, step, step.is_free()
         self.after = self.switches + (self.forced not in (None, thread))
 
 
@@ -188,7 +190,10 @@ class Search:
         return Decision(enabled, sleep, set(options), first, switches, forced, pending[first])
 
     def _add_reversals(self) -> None:
-        taken = [(decision.chosen, decision.step) for decision in self._stack[: self._depth]]
+        taken = [
+            Taken(decision.chosen, decision.step, decision.was_free)
+            for decision in self._stack[: self._depth]
+        ]
         for place, starters in races(taken, self._clocks, keys=self._keys):
             decision = self._stack[place]
             if starters & (decision.todo | decision.sleep):
