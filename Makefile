@@ -6,6 +6,7 @@ PIP_VERSION := 26.3
 HOSTS := .venvs/hosts
 MINUTES := 10
 SEED := 1
+BEGUN := $(shell date +%s)
 # What Hermes Agent 0.19 pins, where constraints.txt has newer releases.
 HERMES_PINS := honcho-ai==2.2.0 fal-client==0.13.1
 export NO_MKDOCS_2_WARNING := 1
@@ -40,8 +41,18 @@ site: setup  ## Build the guide into site/, strictly.
 properdocs: setup  ## Build the guide with MkDocs and with ProperDocs, and compare; gates nothing.
 	$(BIN)/python -m tests.support.successor
 
+# Longest first. Three at a time keep two cores busy: a browser and a server mostly wait.
+TESTS := browser unit blocks types hermes-pins one-file lint
+
 .PHONY: test
-test: setup lint types unit one-file site coverage hermes-pins browser  ## Run every test there is.
+test: setup  ## Run every test there is, three kinds at a time; takes minutes.
+	@$(BIN)/coverage erase
+	@$(BIN)/python -m tests.support.site .cache/site
+	@echo 'Side by side, each shown when it has ended: $(TESTS)'
+	@BUILT_SITE='$(CURDIR)/.cache/site' \
+	  $(MAKE) --no-print-directory --jobs=3 --output-sync=target $(TESTS)
+	@$(MAKE) --no-print-directory coverage
+	@echo "Every test passed, in $$(($$(date +%s) - $(BEGUN))) s (budget: 360)."
 
 .PHONY: lint
 lint: setup  ## Check style and formatting.
@@ -54,9 +65,11 @@ types: setup  ## Check types with both checkers, strictly.
 	$(BIN)/basedpyright
 
 .PHONY: unit
-unit: setup  ## Run the tests, and every block of the guide.
-	$(BIN)/coverage erase
+unit: setup  ## Run the library's tests.
 	$(BIN)/coverage run -m pytest tests
+
+.PHONY: blocks
+blocks: setup  ## Run every block of the guide.
 	$(BIN)/coverage run -m pytest --codeblocks docs README.md
 
 .PHONY: one-file

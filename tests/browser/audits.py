@@ -23,11 +23,17 @@ _DRAWN = """[...document.querySelectorAll(".mermaid")]
 
 
 def inaccessible(page: Page) -> list[str]:
-    """Return the violations that axe-core finds, each with its elements."""
-    page.add_script_tag(path=AXE)
+    """Return the violations that axe-core finds, each with its elements.
+
+    The page must have been opened with `AXE`. Style sheets are not fetched again: what they do is
+    seen in the page as it is laid out.
+    """
     found: list[dict[str, str]] = page.evaluate(
-        """async () => (await axe.run({resultTypes: ["violations"]})).violations.flatMap(
-          ({id, help, nodes}) => nodes.map(({html}) => ({id, help, html})))"""
+        """async () => {
+          const found = await axe.run({resultTypes: ["violations"], preload: false})
+          return found.violations.flatMap(
+            ({id, help, nodes}) => nodes.map(({html}) => ({id, help, html})))
+        }"""
     )
     return [f"{each['id']}: {each['help']}: {each['html']}" for each in found]
 

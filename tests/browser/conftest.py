@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.browser.audits import OPEN_SHADOWS
+from tests.browser.audits import AXE, OPEN_SHADOWS
 from tests.browser.chromium import chromium, executable
 from tests.browser.server import serve
-from tests.support.site import build
+from tests.support.site import built
 
 _figures: Counter[str] = Counter()
 
@@ -40,13 +39,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, figures: Counter[str]) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the site, built strictly."""
-    folder = tmp_path_factory.mktemp("site")
-    begun = time.perf_counter()
-    build(folder)
-    figures["seconds to build the site strictly"] = round(time.perf_counter() - begun)
-    return folder
+    return built(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +60,7 @@ def _context(browser: Browser, scheme: str) -> BrowserContext:
     )
     context.set_default_timeout(20_000)
     context.add_init_script(OPEN_SHADOWS)
+    context.add_init_script(path=AXE)
     return context
 
 

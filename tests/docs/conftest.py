@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.site import build
+from tests.support.site import built
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the site, built strictly: a warning fails every test that uses it."""
-    folder = tmp_path_factory.mktemp("site")
-    build(folder)
-    return folder
+    return built(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
