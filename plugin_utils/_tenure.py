@@ -56,8 +56,8 @@ class Tenure(Generic[T]):
         if self._pid != getpid():
             return False
         with self._lock:
-            self._retired = True
-            return self._leases == 0
+            first, self._retired = not self._retired, True
+            return first and self._leases == 0
 
 
 class Lease(Generic[T]):

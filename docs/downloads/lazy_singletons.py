@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 7e53a64364b4a55cb13af5054e685d9c012ccd6c644f2bb1aa19815d9e19f800
+# sha256 of all below this line: eac8c1c151750fda14885f754913acc28fddba2db0d96551dc4c5a77ebf5d86b
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -426,8 +426,8 @@ class Tenure(Generic[T]):
         if self._pid != getpid():
             return False
         with self._lock:
-            self._retired = True
-            return self._leases == 0
+            first, self._retired = not self._retired, True
+            return first and self._leases == 0
 
 
 class Lease(Generic[T]):

@@ -57,10 +57,11 @@ def _collection_on_the_way_out_of_a_lease() -> None:
     used_up: list[object] = []
 
     def retired(_tenure: object) -> bool:  # is read while the lock is held
-        Garbage()
-        used_up.extend((number, None, None) for number in range(5000))
-        gc.set_threshold(1)
-        gc.enable()
+        if not used_up:  # later, the garbage's own finaliser reads it
+            Garbage()
+            used_up.extend((number, None, None) for number in range(5000))
+            gc.set_threshold(1)
+            gc.enable()
         return False
 
     def keep(_tenure: object, _value: object) -> None: ...

@@ -55,6 +55,21 @@ def test_reset_without_close_leaves_the_instance_to_its_holder() -> None:
     assert closed == []
 
 
+@pytest.mark.promise(11)
+def test_instance_is_to_be_closed_once_however_often_it_is_retired() -> None:
+    """A reset that was interrupted, and comes back to what it dropped, closes nothing twice."""
+    tenure = Tenure(object())
+    assert [tenure.retire(), tenure.retire()] == [True, False]
+    lent = Tenure(object())
+    assert lent.borrow()
+    assert [lent.retire(), lent.retire(), lent.give_back(), lent.retire()] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
 def test_lease_ends_when_its_block_raises() -> None:
     """An error in the block ends the lease and is not hidden."""
     closed: list[object] = []
