@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.audits import PHONE
+from tests.browser.audits import PHONE, undrawn
 from tests.browser.watched import open_page
 
 WITH_TABS = "guide.html"
+WITH_DIAGRAM = "how-to/share-one-client.html"
+LEGIBLE = 10
+"""Pixels: the height of a label in a diagram, at least."""
 
 
 @pytest.fixture
@@ -106,6 +109,21 @@ def test_phone_navigation(guide: Page) -> None:
     drawer.locator("label.md-nav__title[for^=__nav]", has_text="Guide").click()
     drawer.get_by_role("link", name="Start here").click()
     guide.wait_for_url("**/index.html")
+
+
+def test_diagrams_can_be_read_on_a_phone(reader: BrowserContext, address: str) -> None:
+    """On a phone a diagram is not shrunk until its labels are dust: it scrolls instead."""
+    page = open_page(reader, address, WITH_DIAGRAM).page
+    width, height = PHONE
+    page.set_viewport_size({"width": width, "height": height})
+    assert undrawn(page, 1) == []
+    labels: list[float] = page.evaluate(
+        """() => [...document.querySelector(".mermaid").shadowRoot.querySelectorAll("text")]
+          .map(each => each.getBoundingClientRect().height)"""
+    )
+    assert labels
+    assert min(labels) >= LEGIBLE
+    assert page.evaluate("document.querySelector('.mermaid').tabIndex") == 0
 
 
 def test_paper_shows_the_text_alone(guide: Page) -> None:

@@ -29,7 +29,7 @@ function reachable() {
   for (const buttons of document.querySelectorAll("nav.md-code__nav")) {
     buttons.setAttribute("role", "none");
   }
-  for (const box of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) {
+  for (const box of document.querySelectorAll("pre > code, .md-typeset__scrollwrap, .mermaid")) {
     if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) {
       box.tabIndex = 0;
     }
