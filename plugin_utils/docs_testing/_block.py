@@ -55,6 +55,8 @@ class Block:
     lines: tuple[Place, ...]
     """Where each line of `code` comes from; as many as `code` has lines, and so at least one."""
     expected_output: str | None
+    output_place: Place
+    """Where the opening fence of the expected output stands; without one, the same as `place`."""
     ignore_whitespace: bool
     importorskip: str | None
     marks: tuple[str, ...]
@@ -93,7 +95,8 @@ class Job:
         """Read what `save` wrote."""
         data = json.loads(Path(file).read_text("utf-8"))
         block = data.pop("block")
-        block["place"] = Place(*block["place"])
+        for name in ("place", "output_place"):
+            block[name] = Place(*block[name])
         block["lines"] = tuple(Place(*line) for line in block["lines"])
         block["marks"] = tuple(block["marks"])
         return cls(block=Block(**block), **data)

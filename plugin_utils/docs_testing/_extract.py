@@ -148,6 +148,7 @@ def _block(page: Page, block: CodeBlock, group: list[_Step], *, skip: bool) -> B
         code=block.code or "\n",
         lines=tuple(line for part in parts for line in part.lines) or (first.place,),
         expected_output=block.expected_output,
+        output_place=next((step.place for step in group if step.role in _OUTPUT), first.place),
         ignore_whitespace=block.expected_output_ignore_whitespace,
         importorskip=block.importorskip,
         marks=(*marks, *block.marks),

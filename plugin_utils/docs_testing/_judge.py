@@ -77,7 +77,7 @@ def wrong_output(block: Block, printed: str) -> list[BlockError]:
     if re.sub(ignored, "", wanted) == re.sub(ignored, "", printed):
         return []
     message = f"the page shows this output:\n{wanted}\nbut the block printed:\n{printed}"
-    return [BlockError(block.place, message)]
+    return [BlockError(block.output_place, message)]
 
 
 def _goes_wrong(

@@ -108,6 +108,22 @@ def test_a_session_sees_any_text_in_dots(bench: Bench) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ('```text title="Output"\n2\n```', 9),
+        ("<!--pytest-codeblocks:expected-output-->\n```\n2\n```", 10),
+        ("- A list:\n\n    <!--pytest-codeblocks:expected-output-->\n    ```\n    2\n    ```", 12),
+    ],
+    ids=["titled", "marked", "in a list"],
+)
+def test_a_wrong_output_names_the_block_that_shows_it(bench: Bench, output: str, line: int) -> None:
+    """What is to be mended is the output on the page, and not the code above it."""
+    report = bench.only(f"# T\n\n```python\nprint(1)\n```\n\nIt prints:\n\n{output}\n")
+    shown = "the page shows this output:\n2\n\nbut the block printed:\n1\n"
+    assert report.text == f"docs/page.md:{line}: {shown}"
+
+
 def test_a_script_names_the_line_that_failed(bench: Bench) -> None:
     """A command that fails without a word is named by its line, and stops the script."""
     report = bench.only("# T\n\n```bash\ntrue\n\nfalse\necho on\n```\n")

@@ -99,7 +99,7 @@ def test_what_goes_wrong_still_shows_its_output(bench: Bench) -> None:
     code = f"print('one')\n{MISSING}"
     assert bench.only(page(races, code, rest=output("one"))).verdict == "passed"
     wrong = bench.only(page(races, code, rest=output("two")))
-    assert wrong.text.startswith("docs/page.md:4: the page shows this output:\ntwo\n")
+    assert wrong.text.startswith("docs/page.md:11: the page shows this output:\ntwo\n")
     fine = bench.only(page(races, "print('one')", rest=output("two")))
     assert "was to go wrong" in fine.text
 
