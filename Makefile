@@ -138,14 +138,6 @@ mutants: setup  ## Show which proof kills which wrong version of the primitives.
 promises: setup  ## Write the page of promises from the tests that prove them.
 	$(BIN)/python -m tests.promises.table
 
-.PHONY: proofs
-proofs: setup  ## Prove the primitives over every schedule of their threads, in a table; takes minutes.
-	$(BIN)/python -m tests.interleaving.proofs --deep
-
-.PHONY: mutants
-mutants: setup  ## Show which proof kills which wrong version of the primitives.
-	$(BIN)/python -m tests.interleaving.killers
-
 .PHONY: schedules
 schedules: setup  ## Write the schedules in which the racy snippets go wrong (Python 3.11).
 	$(BIN)/python -m tests.interleaving.schedules
