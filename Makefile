@@ -72,6 +72,10 @@ unit: setup  ## Run the library's tests.
 blocks: setup  ## Run every block of the guide.
 	$(BIN)/coverage run -m pytest --codeblocks docs README.md
 
+.PHONY: recipe
+recipe: setup  ## Check one recipe, and look at nothing else: make recipe RECIPE=share-one-client.
+	@$(BIN)/python -m tests.support.recipe '$(RECIPE)'
+
 .PHONY: one-file
 one-file: setup  ## Run the primitives' tests on the one-file copy instead of the package.
 	$(BIN)/python -m tests.vendoring.stand_in --quiet

@@ -53,6 +53,12 @@ def run_as_pasted(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_each_racy_snippet_is_named() -> None:
+    """No racy snippet is left out of the table, and so of the tests."""
+    racy = {path.stem for path in (SNIPPETS / "racy").glob("[!_]*.py")}
+    assert racy == GOES_WRONG.keys(), "name it in GOES_WRONG, with the last line of its error"
+
+
 @pytest.mark.parametrize("name", GOES_WRONG)
 def test_the_racy_snippet_goes_wrong(name: str, tmp_path: Path) -> None:
     """A racy snippet fails by the assertion that says what went wrong."""
