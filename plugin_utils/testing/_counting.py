@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 __all__ = ("CountingFactory",)
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class CountingFactory(Generic[T]):
+class CountingFactory(Generic[P, T]):
     """A factory for tests: counts its calls, holds them until told, fails where told.
 
     With `held=True` a test decides what happens during a build, without a sleep: wait until the
     build has started, do what the test is about, and let the build go on.
+
+    It takes the arguments that `build` takes, so it can stand in for a class that needs a config.
 
     Concurrency: call it, and its methods, from any thread.
 
@@ -23,7 +26,7 @@ class CountingFactory(Generic[T]):
     counted and held like any other.
 
     Args:
-        build: Makes the instance.
+        build: Makes the instance, from the arguments of the call.
         held: Whether each call waits for a `release` of its own.
         failures: Which call raises what: `{1: OSError("down")}` fails the first call only.
         timeout: Seconds a held call waits for its release.
@@ -60,7 +63,7 @@ class CountingFactory(Generic[T]):
 
     def __init__(
         self,
-        build: Callable[[], T],
+        build: Callable[P, T],
         *,
         held: bool = False,
         failures: Mapping[int, BaseException] | None = None,
@@ -75,8 +78,8 @@ class CountingFactory(Generic[T]):
         self._released = 0
         self.calls = 0
 
-    def __call__(self) -> T:
-        """Return what `build` makes, when the test allows it."""
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what `build` makes of the arguments, when the test allows it."""
         with self._changed:
             self.calls += 1
             number = self.calls
@@ -89,7 +92,7 @@ class CountingFactory(Generic[T]):
         failure = self._failures.get(number)
         if failure is not None:
             raise failure
-        return self._build()
+        return self._build(*args, **kwargs)
 
     def wait_started(self, calls: int = 1, *, timeout: float = 10.0) -> None:
         """Wait until this many calls have started, counted from the beginning.

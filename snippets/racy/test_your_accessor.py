@@ -8,7 +8,8 @@ import pytest
 
 from plugin_utils.testing import CountingFactory
 
-connect = CountingFactory(object, held=True)  # in your test: monkeypatch.setattr(plugin, "connect")
+# In a test of your plugin: monkeypatch.setattr(plugin, "connect", CountingFactory(..., held=True))
+connect = CountingFactory(object, held=True)
 
 _client: object = None
 

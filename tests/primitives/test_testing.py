@@ -103,6 +103,18 @@ class TestCountingFactory:
         assert [factory(), factory()] == [{}, {}]
         assert factory.calls == 2
 
+    def test_hands_its_arguments_on(self) -> None:
+        """It takes what `build` takes: a slot may call it with a config."""
+
+        def connect(host: str, *, port: int = 80) -> str:
+            return f"{host}:{port}"
+
+        factory = CountingFactory(connect)
+        slot: SingletonSlot[str] = SingletonSlot()
+        assert slot.get(factory, "home") == "home:80"
+        assert factory("work", port=8000) == "work:8000"
+        assert factory.calls == 2
+
     def test_fails_where_told(self) -> None:
         """Only the listed call raises."""
         factory = CountingFactory(dict[str, str], failures={2: OSError("down")})

@@ -77,3 +77,4 @@ def use() -> None:
     assert_type(run_together(2, client), list[Client])
     assert_type(CountingFactory(Client)(), Client)
     assert_type(lazy_singleton(CountingFactory(Client))(), Client)
+    assert_type(slot.get(CountingFactory(Client), "http://127.0.0.1:8000"), Client)
