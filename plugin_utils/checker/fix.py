@@ -66,6 +66,7 @@ def _lock_in_place(plan: Plan, text: str) -> str:
         _lock_rest(plan, edits, outer)
     else:
         _lock_body(plan, edits, outer)
+    # Not a `Lock`: a builder may come back through another module. It must not begin to hang.
     edits.insert_after(_end(plan.binding), f"{plan.lock} = threading.RLock()")
     import_threading(plan, edits)
     return edits.apply()
