@@ -113,13 +113,16 @@ class Analysis:
 
     def is_shared(self, slot: Slot) -> bool:
         """Tell whether there is evidence that more than one thread sees `slot`."""
-        return slot.is_process_wide or slot.owner in self._shared_classes
+        if slot.is_process_wide:
+            return True
+        owner = self.module.classes.get(slot.owner)
+        return owner is not None and (slot.owner in self._made_at_import or owner.is_threaded)
 
     @cached_property
-    def _shared_classes(self) -> frozenset[str]:
-        made = {last_name(v.func) for v in self.module.bindings.values() if isinstance(v, ast.Call)}
-        shared = {name for name, found in self.module.classes.items() if found.is_threaded}
-        return frozenset(shared | (made & self.module.classes.keys()))
+    def _made_at_import(self) -> frozenset[str]:
+        """The names of what is called to bind something at module level."""
+        bound = self.module.bindings.values()
+        return frozenset(last_name(made.func) for made in bound if isinstance(made, ast.Call))
 
     # Who resets.
 

@@ -16,7 +16,7 @@ from plugin_utils.checker.slots import is_unset
 from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
 from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value
 
-__all__ = ("Makes", "makes", "makes_for", "returned_by")
+__all__ = ("Makes", "makes", "makes_for", "opens", "returned_by")
 
 _DEPTH = 3
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
@@ -27,6 +27,11 @@ _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrC
 _PLAIN_CLASSES = frozenset({"TypeAdapter"})
 # Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
+# No two calls give the same: callers who get one each disagree for ever.
+_UNIQUE = frozenset("""
+    SystemRandom getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1
+    uuid4 uuid7
+    """.split())  # fmt: skip
 _PLAIN_BASES = frozenset(
     {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
 )
@@ -57,10 +62,18 @@ def makes_for(name: str, value: ast.expr, function: Function, module: Module) ->
     return Makes.RESOURCE if holds_resource(name) else Makes.VALUE
 
 
+def opens(value: ast.expr, function: Function) -> bool:
+    """Tell whether `value` is, by the name of what makes it, more than memory: a client, a pool."""
+    values = _values_of(value.id, function) if isinstance(value, ast.Name) else [value]
+    return any(isinstance(made, ast.Call) and is_resource(last_name(made.func)) for made in values)
+
+
 def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEPTH) -> Makes:
     """Return what `value` makes, following locals and functions of the module."""
     if is_unset(value, module):
         return Makes.NOTHING
+    if _is_unique(value):
+        return Makes.RESOURCE
     match value:
         case ast.Constant():
             return Makes.FLAG
@@ -78,6 +91,23 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return _call(value, function, module, depth)
         case _:
             return Makes.VALUE
+
+
+def _is_unique(value: ast.expr) -> bool:
+    """Tell whether `value` is drawn at random, in whatever form: `str(uuid4())`, `uuid4().hex`."""
+    match value:
+        case ast.Call(func=func, args=args):
+            return last_name(func) in _UNIQUE or any(map(_is_unique, [func, *args]))
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+            return _is_unique(inner)
+        case ast.FormattedValue(value=inner):
+            return _is_unique(inner)
+        case ast.JoinedStr(values=values):
+            return any(map(_is_unique, values))
+        case ast.BinOp(left=left, right=right):
+            return _is_unique(left) or _is_unique(right)
+        case _:
+            return False
 
 
 def _most(values: list[ast.expr], function: Function, module: Module, depth: int) -> Makes:

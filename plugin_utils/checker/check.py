@@ -14,6 +14,7 @@ from plugin_utils.checker.model import PARSE_ERROR, Finding, Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.rules import RULES, Hit
 from plugin_utils.checker.source import lines_of, unsilenced
+from plugin_utils.checker.syntax import last_line
 
 __all__ = ("check_source", "hits_in", "parse", "unparsable")
 
@@ -96,7 +97,7 @@ def _end(node: ast.stmt | ast.expr) -> int:
     """Return the last line of a finding, which is not its function's."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return node.lineno
-    return node.end_lineno or node.lineno
+    return last_line(node)
 
 
 def unparsable(error: Exception, path: str) -> Finding:

@@ -11,7 +11,7 @@ from plugin_utils.checker.config import Config, ConfigError, check_codes, load, 
 from plugin_utils.checker.output import FORMATS
 from plugin_utils.checker.pages import page
 from plugin_utils.checker.rewrite import rewrite_files
-from plugin_utils.checker.rules import RULES
+from plugin_utils.checker.rules import PAGES
 from plugin_utils.checker.run import MANY, Report, check_files, python_files
 
 __all__ = ("check", "rule")
@@ -95,9 +95,9 @@ def rule(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="plugin-utils rule", description="Explain a rule.")
     parser.add_argument("code", metavar="CODE", type=str.upper, help="for example LS001")
     code: str = parser.parse_args(arguments).code
-    if code not in RULES:
-        known = ", ".join(RULES)
+    if code not in PAGES:
+        known = ", ".join(PAGES)
         print(f"plugin-utils rule: there is no rule {code!r}: there are {known}", file=sys.stderr)
         return _USAGE
-    print(page(RULES[code]), end="")
+    print(page(PAGES[code]), end="")
     return _CLEAN

@@ -10,7 +10,7 @@ from plugin_utils.checker.events import Read, Regions, Test
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import Slot, is_unset, slot_named
 
-__all__ = ("State", "inline_tests", "read_of", "tests_of")
+__all__ = ("State", "cases_of", "inline_tests", "read_of", "tests_of")
 
 _Tests = tuple[Test, ...]
 
@@ -60,12 +60,12 @@ def read_of(node: ast.expr, state: State) -> Read | None:
     match node:
         case ast.Name(id=name) if name in state.aliases:
             return state.aliases[name]
-        case ast.NamedExpr(target=target, value=value):
+        case ast.NamedExpr(target=target, value=value) if not state.slot(target):
             read = read_of(value, state)
             state.bind(target.id, read)
             return read
         case _:
-            slot = state.slot(node)
+            slot = state.slot(node.target if isinstance(node, ast.NamedExpr) else node)
             return Read(slot, state.regions, state.awaits) if slot is not None else None
 
 
@@ -86,8 +86,42 @@ def tests_of(node: ast.expr, state: State) -> tuple[_Tests, _Tests]:
             return _compared(node, left, op, right, state)
         case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=str(name))]):
             return (), _found(ast.Attribute(owner, name, ast.Load()), node, state)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[value, _]):
+            return (), _found(value, node, state)
+        case ast.Call(func=ast.Name(id="len" | "bool"), args=[value]):
+            return tests_of(value, state)
         case _:
-            return (), _found(node, node, state)
+            return (), _found(node, node, state, is_of_all=True)
+
+
+def cases_of(node: ast.Match, state: State) -> tuple[list[_Tests], _Tests]:
+    """Return the tests by which the subject is empty in each case, and if no case applies.
+
+    That is so where the pattern is `None`, and in a wildcard below patterns that are not.
+    """
+    tests = _found(node.subject, node.subject, state)
+    found: list[_Tests] = []
+    for case in node.cases:
+        is_rest = _is_wildcard(case.pattern) and bool(found) and not any(found)
+        own = tests if is_rest or _is_empty(case.pattern, state) else ()
+        found.append(own + (tests_of(case.guard, state)[0] if case.guard else ()))
+    return found, tests
+
+
+def _is_wildcard(pattern: ast.pattern) -> bool:
+    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+
+
+def _is_empty(pattern: ast.pattern, state: State) -> bool:
+    match pattern:
+        case ast.MatchSingleton(value=value):
+            return value is None
+        case ast.MatchValue(value=value):
+            return is_unset(value, state.module)
+        case ast.MatchOr(patterns=patterns):
+            return any(_is_empty(one, state) for one in patterns)
+        case _:
+            return False
 
 
 def inline_tests(value: ast.expr, state: State) -> tuple[Test, ...]:
@@ -105,11 +139,18 @@ def inline_tests(value: ast.expr, state: State) -> tuple[Test, ...]:
 def _compared(
     node: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr, state: State
 ) -> tuple[_Tests, _Tests]:
+    if is_unset(left, state.module):
+        left, right = right, left
     match op:
         case ast.Is() | ast.Eq() if is_unset(right, state.module):
             return _found(left, node, state), ()
         case ast.IsNot() | ast.NotEq() if is_unset(right, state.module):
             return (), _found(left, node, state)
+        case ast.Eq() | ast.Lt() | ast.LtE() if _is_nothing(right, op):
+            full, empty = tests_of(left, state)
+            return empty, full
+        case ast.NotEq() | ast.Gt() | ast.GtE() if _is_nothing(right, op):
+            return tests_of(left, state)
         case ast.In() | ast.NotIn():
             tests = _found(ast.Subscript(right, left, ast.Load()), node, state)
             return ((), tests) if isinstance(op, ast.In) else (tests, ())
@@ -117,6 +158,17 @@ def _compared(
             return (), ()
 
 
-def _found(value: ast.expr, node: ast.expr, state: State) -> _Tests:
+def _is_nothing(value: ast.expr, op: ast.cmpop) -> bool:
+    """Tell whether `op value` compares with nothing: `== 0`, `< 1`, `!= []`."""
+    match value:
+        case ast.Constant(value=int(least)):
+            return least == isinstance(op, ast.Lt | ast.GtE)
+        case ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case _:
+            return False
+
+
+def _found(value: ast.expr, node: ast.expr, state: State, *, is_of_all: bool = False) -> _Tests:
     read = read_of(value, state)
-    return (Test(read, node),) if read else ()
+    return (Test(read, node, is_of_all),) if read else ()

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeGuard, cast
 
-from plugin_utils.checker.model import PARSE_ERROR, Finding, Level
-from plugin_utils.checker.rules import RULES
+from plugin_utils.checker.model import Finding, Level
+from plugin_utils.checker.rules import PAGES
 
 __all__ = ("Config", "ConfigError", "check_codes", "load", "parse_level")
 
@@ -123,8 +123,8 @@ def check_codes(name: str, codes: Iterable[str]) -> tuple[str, ...]:
     """
     codes = tuple(codes)
     for code in codes:
-        if not code or not any(known.startswith(code) for known in (PARSE_ERROR, *RULES)):
-            message = f"{name} names {code!r}, which is no rule: there are {', '.join(RULES)}"
+        if not code or not any(known.startswith(code) for known in PAGES):
+            message = f"{name} names {code!r}, which is no rule: there are {', '.join(PAGES)}"
             raise ConfigError(message)
     return codes
 

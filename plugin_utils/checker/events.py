@@ -40,6 +40,8 @@ class Test:
 
     read: Read
     node: ast.expr
+    is_of_all: bool = False
+    """Whether a container was found to hold nothing at all, and so none of its items."""
 
     @property
     def slot(self) -> Slot:
@@ -52,7 +54,7 @@ class Store:
     """A store to a slot, with everything that let control get there."""
 
     slot: Slot
-    node: ast.stmt
+    node: ast.stmt | ast.expr
     value: ast.expr
     regions: Regions
     awaits: int
@@ -60,11 +62,18 @@ class Store:
     """All tests that dominate the store, of this slot and of others, outermost first."""
     rest: tuple[ast.stmt, ...]
     """The statements that follow in the same block."""
+    flags: frozenset[Slot] = frozenset()
+    """The slots that stand for this one: each says, after the store, that it is filled."""
 
     @property
     def own_tests(self) -> tuple[Test, ...]:
-        """The tests of the stored slot itself."""
-        return tuple(test for test in self.tests if test.slot == self.slot)
+        """The tests of the stored slot: of itself, of its container, of a flag for it."""
+        return tuple(test for test in self.tests if self._is_tested_by(test))
+
+    def _is_tested_by(self, test: Test) -> bool:
+        if test.is_of_all and self.slot.is_item and test.slot == self.slot.container:
+            return True
+        return test.slot == self.slot or test.slot in self.flags
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,5 +105,7 @@ class Flow:
     regions: list[Region] = field(default_factory=list)
     drops: list[tuple[Slot, ast.stmt]] = field(default_factory=list)
     """Where a slot is emptied by `del`, `clear` or `pop`."""
+    defaults: list[Store] = field(default_factory=list)
+    """What `setdefault` stores: atomically, but built by every caller."""
     calls: list[Call] = field(default_factory=list)
     """Filled only if the walk was asked for calls."""

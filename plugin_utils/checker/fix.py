@@ -16,6 +16,7 @@ from plugin_utils.checker.imports import import_lazy_singleton, import_threading
 from plugin_utils.checker.model import Finding
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.safety import builds_surely
+from plugin_utils.checker.syntax import last_line
 
 __all__ = ("fix_source",)
 
@@ -67,7 +68,7 @@ def _lock_in_place(plan: Plan, text: str) -> str:
     else:
         _lock_body(plan, edits, outer)
     # Not a `Lock`: a builder may come back through another module. It must not begin to hang.
-    edits.insert_after(_end(plan.binding), f"{plan.lock} = threading.RLock()")
+    edits.insert_after(last_line(plan.binding), f"{plan.lock} = threading.RLock()")
     import_threading(plan, edits)
     return edits.apply()
 
@@ -76,13 +77,13 @@ def _lock_rest(plan: Plan, edits: Edits, outer: str) -> None:
     """Put everything after the early return under the lock, behind the same early return."""
     inner = outer + "    "
     edits.insert_after(
-        _end(plan.guard),
+        last_line(plan.guard),
         f"{outer}with {plan.lock}:",
         f"{inner}{plan.local} = {plan.slot}",
         f"{inner}if {_test(plan)}:",
         f"{inner}    return {plan.local}",
     )
-    edits.indent(_end(plan.guard) + 1, _end(plan.build[-1]), "    ")
+    edits.indent(last_line(plan.guard) + 1, last_line(plan.build[-1]), "    ")
 
 
 def _lock_body(plan: Plan, edits: Edits, outer: str) -> None:
@@ -95,7 +96,7 @@ def _lock_body(plan: Plan, edits: Edits, outer: str) -> None:
         f"{inner}{unit}{plan.local} = {plan.slot}",
         f"{inner}{unit}if {_test(plan)}:",
     )
-    edits.indent(plan.guard.lineno + 1, _end(plan.build[-1]), unit * 2)
+    edits.indent(plan.guard.lineno + 1, last_line(plan.build[-1]), unit * 2)
 
 
 def _decorate(plan: Plan, text: str) -> str:
@@ -104,14 +105,14 @@ def _decorate(plan: Plan, text: str) -> str:
     import_lazy_singleton(plan, edits)
     edits.insert_before(plan.function.lineno, f"{edits.prefix(plan.function)}@lazy_singleton")
     edits.return_instead(plan.stores[0])
-    edits.drop_with_blanks(plan.binding.lineno, _end(plan.binding))
+    edits.drop_with_blanks(plan.binding.lineno, last_line(plan.binding))
     for statement in plan.function.body:
         if isinstance(statement, ast.Global):
-            edits.drop(statement.lineno, _end(statement))
-    body_end = _end(plan.stores[0])
-    edits.drop(body_end + 1, _end(plan.function.body[-1]))
+            edits.drop(statement.lineno, last_line(statement))
+    body_end = last_line(plan.stores[0])
+    edits.drop(body_end + 1, last_line(plan.function.body[-1]))
     if plan.is_early:
-        edits.drop_through_blanks(plan.guard.lineno, _end(plan.guard))
+        edits.drop_through_blanks(plan.guard.lineno, last_line(plan.guard))
     else:
         edits.drop(plan.guard.lineno, plan.guard.lineno)
         unit = edits.prefix(plan.build[0]).removeprefix(edits.prefix(plan.guard))
@@ -142,7 +143,3 @@ def _test(plan: Plan) -> str:
     copy = ast.parse(ast.unparse(plan.guard.test), mode="eval").body
     _name_in(copy).id = plan.local
     return ast.unparse(copy)
-
-
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno

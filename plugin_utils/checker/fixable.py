@@ -18,7 +18,7 @@ from plugin_utils.checker.module import Module
 from plugin_utils.checker.safety import allows_none, can_be_none, comes_back
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Place
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.syntax import last_line, last_name
 
 __all__ = ("Plan", "plan_for")
 
@@ -200,6 +200,7 @@ def _is_safe(plan: Plan, site: Site) -> bool:
         and _is_only_use(plan, site.function)
         and _ends_with_slot(plan)
         and all(_gives_slot(node.value, plan) for node in plan.returns)
+        and _is_ready(plan)
         and not any(can_be_none(store.value, site.function, plan.module) for store in plan.stores)
         and not comes_back(site.function, plan.module)
         and all(store.slot == site.slot for store in site.flow.stores)
@@ -213,6 +214,18 @@ def _is_only_use(plan: Plan, function: Function) -> bool:
     known = len(plan.stores) + len(plan.returned_slots) + 1
     nodes = ast.walk(function.node)
     return sum(isinstance(n, ast.Name) and n.id == plan.slot for n in nodes) == known
+
+
+def _is_ready(plan: Plan) -> bool:
+    """Tell whether nothing is done to the object once it is stored, but returning it."""
+    returned = {node.value for node in plan.returns}
+    return not any(
+        isinstance(node, ast.Name) and node.id == store.value.id and node not in returned
+        for store in plan.stores
+        if isinstance(store.value, ast.Name)
+        for node in ast.walk(plan.function)
+        if getattr(node, "lineno", 0) > last_line(store)
+    )
 
 
 def _ends_with_slot(plan: Plan) -> bool:

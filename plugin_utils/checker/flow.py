@@ -11,16 +11,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from plugin_utils.checker.conditions import State, inline_tests, read_of, tests_of
+from plugin_utils.checker.conditions import State, cases_of, inline_tests, read_of, tests_of
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Region, Return, Store, Test
+from plugin_utils.checker.exits import caught_by, flagged, leaves, missed_by, suppressed_by
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import item_of
-from plugin_utils.checker.syntax import alternatives, flat, last_name, makes_lock, nodes_in
+from plugin_utils.checker.syntax import (
+    alternatives,
+    flat,
+    last_line,
+    makes_lock,
+    nodes_in,
+)
 
 __all__ = ("walk",)
 
-_MISSES = frozenset({"KeyError", "LookupError", "AttributeError", "NameError"})
+_CHOICES = (ast.BoolOp, ast.IfExp)
+# Puts its last argument into a list, a set or a deque.
+_ADDS = frozenset({"add", "append", "appendleft", "insert"})
 _Block = Sequence[ast.stmt]
 
 
@@ -28,6 +37,7 @@ def walk(function: Function, module: Module, *, calls: bool = False) -> Flow:
     """Walk `function` and return what was found; `calls` also collects every call."""
     walker = _Walker(function, module, calls=calls)
     walker.block(function.node.body, State(function, module))
+    walker.flow.stores = flagged(walker.flow.stores)
     return walker.flow
 
 
@@ -69,9 +79,8 @@ class _Walker:
             case ast.While(test=test):
                 self._look_inside(test, state)
                 self._loop(node, tests_of(test, state)[0], state)
-            case ast.Match(subject=subject, cases=cases):
-                self._look_inside(subject, state)
-                self._branches([(case.body, state.branch()) for case in cases], state)
+            case ast.Match():
+                self._match(node, state)
             case ast.Delete(targets=targets):
                 self.flow.drops += [
                     (slot, node) for slot in map(state.slot, targets) if slot is not None
@@ -86,15 +95,24 @@ class _Walker:
         self.flow.tests += empty + full
         then, otherwise = state.branch(empty), state.branch(full)
         self._branches([(node.body, then), (node.orelse, otherwise)], state)
-        if _leaves(node.body):
+        if leaves(node.body):
             state.tests = otherwise.tests
-        elif _leaves(node.orelse):
+        elif leaves(node.orelse):
             state.tests = then.tests
+
+    def _match(self, node: ast.Match, state: State) -> None:
+        self._look_inside(node.subject, state)
+        of_cases, tests = cases_of(node, state)
+        self.flow.tests += tests
+        pairs = list(zip(node.cases, of_cases, strict=True))
+        self._branches([(case.body, state.branch(own)) for case, own in pairs], state)
+        if all(leaves(case.body) for case, own in pairs if not own):
+            state.tests += tests
 
     def _branches(self, branches: list[tuple[list[ast.stmt], State]], state: State) -> None:
         for block, branch in branches:
             self.block(block, branch)
-        state.join([branch for block, branch in branches if not _leaves(block)])
+        state.join([branch for block, branch in branches if not leaves(block)])
 
     def _with(self, node: ast.With | ast.AsyncWith, state: State) -> None:
         held = state.regions
@@ -103,8 +121,10 @@ class _Walker:
             if self._module.is_lock(item.context_expr):
                 state.regions |= {self._region(item.context_expr)}
         state.awaits += isinstance(node, ast.AsyncWith)
+        missed = missed_by(node.body, suppressed_by(node), state)
         self.block(node.body, state)
         state.regions = held
+        state.tests += missed if leaves(node.body) else ()
 
     def _region(self, lock: ast.expr) -> Region:
         own = isinstance(lock, ast.Name) and lock.id in self._own_locks
@@ -113,35 +133,19 @@ class _Walker:
         return region
 
     def _try(self, node: ast.Try | ast.TryStar, state: State) -> None:
-        missed = self._missed(node, state)
+        caught = [name for handler in node.handlers for name in caught_by(handler)]
+        missed = missed_by(node.body, caught, state)
         body = state.branch()
         self.block(node.body, body)
         self.block(node.orelse, body)
         handlers = [(handler.body, state.branch(missed)) for handler in node.handlers]
         for block, branch in handlers:
             self.block(block, branch)
-        ends = [branch for block, branch in handlers if not _leaves(block)]
-        leaves = _leaves(node.body) or _leaves(node.orelse)
-        state.join(ends if leaves else [body, *ends])
-        state.tests = body.tests + (missed if leaves else ())
+        ends = [branch for block, branch in handlers if not leaves(block)]
+        has_left = leaves(node.body) or leaves(node.orelse)
+        state.join(ends if has_left else [body, *ends])
+        state.tests = body.tests + (missed if has_left else ())
         self.block(node.finalbody, state)
-
-    @staticmethod
-    def _missed(node: ast.Try | ast.TryStar, state: State) -> tuple[Test, ...]:
-        """Return the test that `try: return cache[key]` with `except KeyError` amounts to."""
-        caught = {last_name(name) for handler in node.handlers for name in _types(handler)}
-        if caught.isdisjoint(_MISSES):
-            return ()
-        match node.body:
-            case (
-                [ast.Return(value=ast.expr() as value), *_]
-                | [ast.Assign(value=value), *_]
-                | [ast.Expr(value=value), *_]
-            ):
-                read = read_of(value, state)
-                return (Test(read, value),) if read else ()
-            case _:
-                return ()
 
     def _loop(
         self, node: ast.For | ast.AsyncFor | ast.While, tests: tuple[Test, ...], state: State
@@ -177,8 +181,16 @@ class _Walker:
             case ast.Call(
                 func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), new]
             ):
-                target = ast.Attribute(owner, name, ast.Store())
-                self._assign([target], new, node, rest, state)
+                self._assign([ast.Attribute(owner, name, ast.Store())], new, node, rest, state)
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="update"),
+                args=[ast.Dict(keys=[ast.expr() as key], values=[new])],
+            ):
+                self._assign([ast.Subscript(owner, key, ast.Store())], new, node, rest, state)
+            case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[*_, new]) if (
+                name in _ADDS
+            ):
+                self._add(owner, new, node, rest, state)
             case ast.Call(func=ast.Attribute(value=owner, attr="clear" | "pop" | "popitem")):
                 slot = item_of(owner, state.function, state.module)
                 if slot is not None:
@@ -188,6 +200,16 @@ class _Walker:
                 state.regions = frozenset(r for r in state.regions if ast.dump(r.lock) != text)
             case _:
                 self._acquire_in(value, state)
+
+    def _add(
+        self, owner: ast.expr, new: ast.expr, node: ast.stmt, rest: _Block, state: State
+    ) -> None:
+        """Note an addition, but only to what was found to hold nothing: a list used as a box."""
+        slot = item_of(owner, state.function, state.module)
+        if slot is not None:
+            store = Store(slot, node, new, state.regions, state.awaits, state.tests, tuple(rest))
+            if any(test.is_of_all for test in store.own_tests):
+                self.flow.stores.append(store)
 
     def _acquire_in(self, node: ast.expr, state: State) -> None:
         """Hold the lock from `lock.acquire()`, or from `if not lock.acquire(timeout=1): return`."""
@@ -206,6 +228,9 @@ class _Walker:
                 self.flow.returns.append(Return(value, read_of(value, state)))
 
     def _look_inside(self, expression: ast.expr, state: State) -> None:
+        lines = self._module.inline_stores
+        if lines and not lines.isdisjoint(range(expression.lineno, last_line(expression) + 1)):
+            self._store_inside(expression, state)
         if not self._looks_inside:
             return
         for node in nodes_in([expression]):
@@ -213,25 +238,21 @@ class _Walker:
             if self._collects_calls and isinstance(node, ast.Call):
                 self.flow.calls.append(Call(node, state.function, state.regions, state.tests))
 
-
-def _leaves(block: _Block) -> bool:
-    """Tell whether `block` ends by leaving; a `raise` does not count, for nothing was found."""
-    match block[-1] if block else None:
-        case ast.Return() | ast.Continue() | ast.Break():
-            return True
-        case ast.If(body=body, orelse=orelse):
-            return _leaves(body) and _leaves(orelse)
-        case ast.With(body=body) | ast.AsyncWith(body=body):
-            return _leaves(body)
-        case _:
-            return False
-
-
-def _types(handler: ast.ExceptHandler) -> list[ast.expr]:
-    match handler.type:
-        case None:
-            return []
-        case ast.Tuple(elts=elts):
-            return elts
-        case single:
-            return [single]
+    def _store_inside(self, expression: ast.expr, state: State) -> None:
+        """Note the stores that are part of an expression, by `:=` or by `setdefault`."""
+        nodes = nodes_in([expression])
+        inline = (inline_tests(node, state) for node in nodes if isinstance(node, _CHOICES))
+        tests = sum(inline, state.tests)
+        for node in nodes:
+            match node:
+                case ast.NamedExpr(target=target, value=value):
+                    slot, found = state.slot(target), self.flow.stores
+                case ast.Call(
+                    func=ast.Attribute(value=owner, attr="setdefault"), args=[key, value]
+                ):
+                    slot = item_of(owner, state.function, state.module, key)
+                    found = self.flow.defaults
+                case _:
+                    continue
+            if slot is not None:
+                found.append(Store(slot, node, value, state.regions, state.awaits, tests, ()))

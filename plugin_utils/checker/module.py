@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.source import lines_of
 from plugin_utils.checker.syntax import LOCK_TYPES, blocks_of, last_name, makes_lock
 from plugin_utils.checker.words import looks_like_lock
 
@@ -27,6 +28,13 @@ class _Scope:
     prefix: str = ""
 
 
+def _lines_with_stores(text: str) -> frozenset[int]:
+    if ":=" not in text and "setdefault" not in text:
+        return frozenset()
+    lines = enumerate(lines_of(text), start=1)
+    return frozenset(n for n, line in lines if ":=" in line or "setdefault" in line)
+
+
 class Module:
     """The facts about one module."""
 
@@ -34,6 +42,8 @@ class Module:
         """Collect the facts of `tree`, which is the syntax of `text`."""
         self.tree = tree
         self.text = text
+        self.inline_stores = _lines_with_stores(text)
+        """The lines where it is worth looking for stores inside expressions."""
         self.bindings: dict[str, ast.expr | None] = {}
         """What the module level binds by assignment."""
         self.imports: dict[str, str] = {}

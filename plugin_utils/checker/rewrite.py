@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections import defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from plugin_utils.checker.check import check_source
@@ -15,6 +16,9 @@ from plugin_utils.checker.run import Report
 from plugin_utils.checker.source import lines_of, read
 
 __all__ = ("rewrite_files",)
+
+# Each round but the last fixes something; a chain of accessors that is longer is no chain.
+_ROUNDS = 20
 
 
 def rewrite_files(report: Report, config: Config, *, unsafe: bool, write: bool) -> None:
@@ -35,14 +39,41 @@ def _rewrite(
     path: str, findings: list[Finding], config: Config, *, unsafe: bool, write: bool
 ) -> list[Finding]:
     source = read(path)
-    fixed = fix_source(source.text, findings, unsafe=unsafe)
+    fixed = _Fixed(source.text, findings)
+    for _ in range(_ROUNDS):
+        if not fixed.again(path, config, unsafe=unsafe):
+            break
     if not write:
-        _show(path, source.text, fixed)
+        _show(path, source.text, fixed.text)
         return findings
-    Path(path).write_bytes(fixed.encode(source.encoding))
-    left = [finding for finding in check_source(fixed, path) if config.shows(finding)]
-    print(f"{path}: fixed {len(findings) - len(left)}", file=sys.stderr)
-    return left
+    Path(path).write_bytes(fixed.text.encode(source.encoding))
+    print(f"{path}: fixed {len(fixed.done)}", file=sys.stderr)
+    return fixed.left
+
+
+@dataclass(slots=True)
+class _Fixed:
+    """A text on its way to where no fix is left: one can bring the next to light."""
+
+    text: str
+    left: list[Finding]
+    done: set[tuple[str, str]] = field(default_factory=set)
+    """The function and the slot of what was fixed."""
+
+    def again(self, path: str, config: Config, *, unsafe: bool) -> bool:
+        """Fix what is left and can be fixed; return whether that changed anything."""
+        text = fix_source(self.text, self.left, unsafe=unsafe)
+        if text == self.text:
+            return False
+        before = self.left
+        self.text = text
+        self.left = [found for found in check_source(text, path) if config.shows(found)]
+        self.done |= {_key(found) for found in before} - {_key(found) for found in self.left}
+        return True
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.function, finding.name
 
 
 def _show(path: str, before: str, after: str) -> None:

@@ -22,7 +22,7 @@ MANY = 200
 
 # Never a project's own source.
 _SKIPPED = frozenset("""
-    .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv .venvs __pycache__
+    .cache .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv .venvs __pycache__
     node_modules site-packages venv
     """.split())  # fmt: skip
 _CHUNK = 8

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Read, Regions, Store
+from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import last_name
 
 __all__ = ("Site", "is_real")
@@ -76,12 +77,20 @@ class Site:
         return any(self._uses(node) for node in self.function.own_nodes if _line(node) > end)
 
     def _is_it(self, value: ast.expr, read: Read | None) -> bool:
-        return (read is not None and read.slot == self.slot) or last_name(value) in self.local_names
+        return (read is not None and self._is_slot(read.slot)) or last_name(
+            value
+        ) in self.local_names
+
+    def _is_slot(self, slot: Slot) -> bool:
+        """Tell whether `slot` is that of the store: the only item of a box has any key."""
+        return self.slot in {slot, slot.any_key} if slot.is_item else self.slot == slot
 
     def _uses(self, node: ast.AST) -> bool:
         """Tell whether `node` reads a part of the object, starting it aside."""
         match node:
-            case ast.Attribute(value=value, attr=name, ctx=ast.Load()) if name not in _STARTS:
+            case ast.Attribute(value=ast.Subscript(value=value) | value, attr=name) if (
+                isinstance(node.ctx, ast.Load) and name not in _STARTS
+            ):
                 return last_name(value) == self.slot.name or last_name(value) in self.local_names
             case ast.Assign(value=ast.Subscript(value=value) | value):
                 return last_name(value) == self.slot.name

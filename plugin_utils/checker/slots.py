@@ -50,6 +50,11 @@ class Slot:
         return replace(self, key="")
 
     @property
+    def container(self) -> Slot:
+        """The container that the slot is an item of."""
+        return Slot(self.place, self.owner, self.name)
+
+    @property
     def is_process_wide(self) -> bool:
         """Whether every thread of the process sees this one place."""
         return self.place is not Place.INSTANCE
@@ -62,10 +67,6 @@ def slot_named(node: ast.expr, function: Function, module: Module) -> Slot | Non
             return _global(name, function, module)
         case ast.Attribute(value=value, attr=name):
             return _attribute(value, name, function, module)
-        case ast.Subscript(
-            value=ast.Call(func=ast.Name(id="globals")), slice=ast.Constant(value=str(name))
-        ):
-            return Slot(Place.GLOBAL, "", name)
         case ast.Subscript(value=value, slice=key):
             return item_of(value, function, module, key)
         case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
@@ -80,8 +81,16 @@ def item_of(
     container: ast.expr, function: Function, module: Module, key: ast.expr | None = None
 ) -> Slot | None:
     """Return the slot of `key` in `container`, or `None` if the container is not shared."""
-    match container:
-        case ast.Name() | ast.Attribute():
+    match container, key:
+        case ast.Call(func=ast.Name(id="globals")), ast.Constant(value=str(name)):
+            return Slot(Place.GLOBAL, "", name)
+        case (
+            ast.Attribute(value=owner, attr="__dict__")
+            | ast.Call(func=ast.Name(id="vars"), args=[owner]),
+            ast.Constant(value=str(name)),
+        ):
+            return _attribute(owner, name, function, module)
+        case ((ast.Name() | ast.Attribute()), _):
             found = slot_named(container, function, module)
         case _:
             return None
@@ -128,6 +137,8 @@ def _attribute(value: ast.expr, name: str, function: Function, module: Module) -
             ast.Call(func=ast.Name(id="type"), args=[ast.Name()]) | ast.Attribute(attr="__class__")
         ):
             return Slot(Place.CLASS, _class_name(function), name)
+        case ast.Subscript() if _is_this_module(value):
+            return Slot(Place.GLOBAL, "", name)
         case ast.Attribute() if (owner := dotted(value)).partition(".")[0] in module.imports:
             return _unless_foreign(Slot(Place.MODULE, owner, name))
         case _:
@@ -162,17 +173,29 @@ def _foreign_attribute(owner: str, name: str, function: Function, module: Module
     if owner in module.imports:
         place = Place.CLASS if is_class_name(owner) else Place.MODULE
         return _unless_foreign(Slot(place, owner, name))
-    if owner in function.locals or not _is_holder(module.bindings.get(owner), module):
+    if owner in function.locals or not _holds_attributes(owner, module):
         return None
     return Slot(Place.GLOBAL, owner, name)
+
+
+def _is_this_module(value: ast.expr | None) -> bool:
+    """Tell whether `value` is `sys.modules[__name__]`."""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+            return True
+        case _:
+            return False
 
 
 def _unless_foreign(slot: Slot) -> Slot | None:
     return None if str(slot) in _FOREIGN else slot
 
 
-def _is_holder(value: ast.expr | None, module: Module) -> bool:
-    """Tell whether a global's value is an object made to hold slots as its attributes."""
+def _holds_attributes(owner: str, module: Module) -> bool:
+    """Tell whether a global is a function, this module, or an object made to hold slots."""
+    if owner in module.functions:
+        return True
+    value = module.bindings.get(owner)
     if not isinstance(value, ast.Call):
-        return False
+        return _is_this_module(value)
     return last_name(value.func) in module.classes or last_name(value.func) == "SimpleNamespace"

@@ -12,6 +12,7 @@ __all__ = (
     "blocks_of",
     "dotted",
     "flat",
+    "last_line",
     "last_name",
     "makes_lock",
     "nodes_in",
@@ -21,7 +22,12 @@ LOCK_TYPES = frozenset(
     {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "allocate_lock"}
 )
 _BLOCKS = ("body", "orelse", "finalbody")
-_CHILDREN = (ast.expr, ast.pattern)
+_KINDS: tuple[type[ast.AST], ...] = (
+    *(ast.stmt, ast.expr, ast.pattern, ast.excepthandler, ast.alias, ast.comprehension),
+    *(ast.keyword, ast.match_case, ast.withitem),
+)
+# Fields that hold no node that anyone asks for.
+_PLAIN = frozenset("attr conversion ctx id kind level n op ops s simple type_comment".split())
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -41,6 +47,11 @@ def last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def last_line(node: ast.stmt | ast.expr) -> int:
+    """Return the line on which `node` ends."""
+    return node.end_lineno or node.lineno
 
 
 def alternatives(value: ast.expr) -> list[ast.expr]:
@@ -80,20 +91,34 @@ def makes_lock(value: ast.AST | None) -> bool:
 def nodes_in(roots: Sequence[ast.AST]) -> tuple[ast.AST, ...]:
     """Return `roots` and what is in them, in no order, except the insides of functions.
 
-    Does what `ast.walk` does in half the time: this is the hottest loop of the checker.
+    Does what `ast.walk` does in a third of the time: this is the hottest loop of the checker.
     """
     found: list[ast.AST] = []
-    stack = list(roots)
+    stack: list[object] = list(roots)
     while stack:
         node = stack.pop()
-        found.append(node)
-        if isinstance(node, _SCOPES):
+        fields = _FIELDS.get(type(node))
+        if fields is None:
             continue
-        for name in node._fields:
-            value: object = getattr(node, name, None)
-            if isinstance(value, _CHILDREN):
+        found.append(cast("ast.AST", node))
+        for name in fields:
+            value: object = getattr(node, name)
+            if type(value) is list:
+                stack += cast("list[object]", value)
+            else:
                 stack.append(value)
-            elif isinstance(value, list):
-                children = cast("list[object]", value)
-                stack += [child for child in children if isinstance(child, ast.AST)]
     return tuple(found)
+
+
+def _kinds_of(base: type[ast.AST]) -> Iterator[type[ast.AST]]:
+    yield base
+    for kind in base.__subclasses__():
+        yield from _kinds_of(kind)
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: () if issubclass(kind, _SCOPES) else tuple(n for n in kind._fields if n not in _PLAIN)
+    for base in _KINDS
+    for kind in _kinds_of(base)
+}
+"""Where each kind of node holds others; in what is not a kind of node there is nothing to find."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plugin_utils.checker import RULES, command
+from plugin_utils.checker import RULES, command, rewrite
+from plugin_utils.checker import __main__ as runnable
 from plugin_utils.checker.command import check, rule
 
 RACY = """\
@@ -206,7 +206,7 @@ def test_a_path_that_is_not_there_gives_two_and_the_rest_is_checked(
 def test_a_file_that_does_not_parse_is_a_finding_and_the_rest_is_checked(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """LS000 has the line of the error, and no rule to read about."""
+    """LS000 has the line of the error, and a page to read."""
     (project / "a.py").write_text("def f(:\n", encoding="utf-8")
     assert check(["."]) == 1
     out = capsys.readouterr().out
@@ -214,7 +214,7 @@ def test_a_file_that_does_not_parse_is_a_finding_and_the_rest_is_checked(
     assert "racy.py:7:9: LS001" in out
     (project / "racy.py").unlink()
     assert check(["."]) == 1
-    assert "plugin-utils rule" not in capsys.readouterr().out
+    assert "Run `plugin-utils rule LS000` to read" in capsys.readouterr().out
 
 
 def test_diff_shows_the_change_and_changes_nothing(
@@ -242,6 +242,49 @@ def test_fix_rewrites_the_file_and_reports_what_is_left(
     assert captured.err == "racy.py: fixed 1\n"
     assert "Found 1 finding in 1 file." in captured.out
     assert "with _client_lock:" in (project / "racy.py").read_text(encoding="utf-8")
+
+
+CHAIN = (
+    RACY
+    + """
+_outer = None
+def a_outer():
+    global _outer
+    if _outer is None:
+        _outer = client()
+    return _outer
+"""
+)
+
+
+@pytest.mark.parametrize("options", [["--fix"], ["--fix", "--unsafe-fixes"]])
+def test_fix_goes_on_with_what_a_fix_brings_to_light(
+    project: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    """The outer of two accessors is found once the inner one hands out its object by a local."""
+    (project / "racy.py").write_text(CHAIN, encoding="utf-8")
+    assert check(["racy.py", *options]) == 0
+    assert capsys.readouterr().err == "racy.py: fixed 2\n"
+    once = (project / "racy.py").read_text(encoding="utf-8")
+    assert "with _outer_lock:" in once
+    assert check(["racy.py", *options]) == 0
+    assert (project / "racy.py").read_text(encoding="utf-8") == once
+
+
+def test_fix_ends_though_there_were_always_more_to_fix(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Should a rewrite ever bring its own finding back, the command still comes to an end."""
+
+    def fix_source(text: str, _findings: object, *, unsafe: bool) -> str:
+        return f"# {unsafe}\n{text}"
+
+    monkeypatch.setattr(rewrite, "fix_source", fix_source)
+    assert check(["racy.py", "--fix"]) == 1
+    assert capsys.readouterr().err == "racy.py: fixed 0\n"
+    text = (project / "racy.py").read_text(encoding="utf-8")
+    assert text.endswith(RACY)
+    assert text.count("# False\n") == 20
 
 
 def test_fix_keeps_the_encoding_of_the_file(project: Path) -> None:
@@ -288,28 +331,62 @@ def test_a_rule_is_explained_in_the_terminal(capsys: pytest.CaptureFixture[str])
     assert "## Fix safety" in out
 
 
+def test_the_code_of_a_file_that_does_not_parse_is_explained_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whatever a finding is called, there is something to read about it."""
+    assert rule(["LS000"]) == 0
+    assert capsys.readouterr().out.startswith("# LS000: File cannot be parsed\n")
+
+
 def test_a_rule_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """With the list of those that do."""
     assert rule(["LS999"]) == 2
-    assert "there is no rule 'LS999': there are LS001, LS002," in capsys.readouterr().err
+    assert "there is no rule 'LS999': there are LS000, LS001," in capsys.readouterr().err
 
 
-def test_importing_the_module_that_can_be_run_runs_nothing() -> None:
-    """A worker process may import it."""
-    importlib.import_module("plugin_utils.checker.__main__")
+def test_the_module_imports_nothing_from_the_folder_that_it_checks(project: Path) -> None:
+    """A plugin may have a `json.py` of its own."""
+    (project / "json.py").write_text("raise SystemExit('trapped')", encoding="utf-8")
+    assert run_module(".", "--output-format", "json") == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("first", "left"), [("", []), (".", []), ("elsewhere", ["elsewhere"])], ids=repr
+)
+def test_only_the_current_folder_is_taken_off_the_path(
+    project: Path, monkeypatch: pytest.MonkeyPatch, first: str, left: list[str]
+) -> None:
+    """`python -P` puts none there, and then the first entry is somebody else's."""
+    monkeypatch.setattr(sys, "path", [str(project) if first == "." else first])
+    runnable.leave_folder()
+    assert sys.path == left
+
+
+def test_a_checkout_of_the_project_stays_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or worker processes would not find what they are to run."""
+    root = str(Path(__file__).parents[2])
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "path", [root])
+    runnable.leave_folder()
+    assert sys.path == [root]
+
+
+def run_module(*arguments: str) -> tuple[int, str]:
+    """Run `python -m plugin_utils.checker` here; return its exit code and its complaints."""
+    run = subprocess.run(
+        [sys.executable, "-m", "plugin_utils.checker", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert "LS001" in run.stdout
+    return run.returncode, run.stderr
 
 
 @pytest.mark.usefixtures("project")
 def test_the_module_can_be_run() -> None:
     """`python -m plugin_utils.checker` is the same command."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    run = subprocess.run(
-        [sys.executable, "-m", "plugin_utils.checker", "racy.py"],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env=environment,
-    )
-    assert (run.returncode, run.stderr) == (1, "")
-    assert "LS001" in run.stdout
+    assert run_module("racy.py") == (1, "")

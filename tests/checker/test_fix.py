@@ -173,6 +173,37 @@ NEVER = {
                 log(_x)
             return _x
         """,
+    "work on the object in its slot": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+                _x.configure()
+            return _x
+        """,
+    "work on the object after the store": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                client = Client()
+                _x = client
+                client.configure()
+            return _x
+        """,
+    "work on the object after the branch of the store": """
+        _x = None
+        def get():
+            global _x
+            if _x is not None:
+                return _x
+            client = Client()
+            if ready():
+                _x = client
+            client.configure()
+            return client
+        """,
     "another slot": """
         _x = None
         _name = None

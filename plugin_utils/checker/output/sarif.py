@@ -6,8 +6,8 @@ import json
 from pathlib import PurePath
 from urllib.parse import quote
 
-from plugin_utils.checker.model import PARSE_ERROR, Finding, Level, url_of
-from plugin_utils.checker.rules import RULES
+from plugin_utils.checker.model import Finding, Level, url_of
+from plugin_utils.checker.rules import PAGES
 from plugin_utils.checker.run import Report
 
 __all__ = ("render",)
@@ -18,12 +18,11 @@ _LEVELS = {Level.HIGH: "error", Level.MEDIUM: "warning", Level.INFO: "note"}
 
 def render(report: Report) -> str:
     """Return the findings as one SARIF run."""
-    titles = {PARSE_ERROR: "File cannot be parsed"} | {c: rule.title for c, rule in RULES.items()}
     driver = {
         "name": "plugin-utils",
         "rules": [
-            {"id": code, "shortDescription": {"text": title}, "helpUri": url_of(code)}
-            for code, title in titles.items()
+            {"id": code, "shortDescription": {"text": page.title}, "helpUri": url_of(code)}
+            for code, page in PAGES.items()
         ],
     }
     results = [_result(finding) for finding in report.findings]

@@ -21,9 +21,8 @@ def _summary(report: Report) -> list[str]:
     if not number:
         return [f"No racy lazy singletons in {files}."]
     summary = [f"Found {_counted(number, 'finding')} in {files}."]
-    codes = sorted({finding.code for finding in report.findings if finding.code != "LS000"})
-    if codes:
-        summary.append(f"Run `plugin-utils rule {codes[0]}` to read why it matters.")
+    first = min(finding.code for finding in report.findings)
+    summary.append(f"Run `plugin-utils rule {first}` to read why it matters.")
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         summary.append(f"{fixable} can be fixed with `--fix`; `--diff` shows how.")

@@ -1,6 +1,7 @@
 """The rules, one module each."""
 
 from plugin_utils.checker.rules import (
+    ls000,
     ls001,
     ls002,
     ls003,
@@ -17,9 +18,9 @@ from plugin_utils.checker.rules import (
     ls060,
     ls090,
 )
-from plugin_utils.checker.rules.rule import Hit, Rule
+from plugin_utils.checker.rules.rule import Hit, Page, Rule
 
-__all__ = ("RULES", "Hit", "Rule")
+__all__ = ("PAGES", "RULES", "Hit", "Page", "Rule")
 
 RULES: dict[str, Rule] = {
     module.RULE.code: module.RULE
@@ -42,3 +43,6 @@ RULES: dict[str, Rule] = {
     )
 }
 """Every rule by its code, in the order of the codes."""
+
+PAGES: dict[str, Page] = {ls000.PAGE.code: ls000.PAGE, **RULES}
+"""Everything that a finding can point to: the rules, and the file that does not parse."""

@@ -48,14 +48,27 @@ assert pool() is pool()
 tests that touch the global go on working. `--fix --unsafe-fixes` rewrites to `@lazy_singleton` if
 nothing else in the module mentions the global; code elsewhere that patches it breaks.
 
-Never rewritten: an accessor with arguments, a method, a coroutine, a builder that can give `None`,
-and a builder that calls its accessor again.
+One run goes on until nothing is left to fix: the rewrite of an inner accessor can bring the race of
+an outer one to light.
+
+Never rewritten: an accessor with arguments or a decorator, a method, a coroutine, a builder that
+can give `None`, a builder that calls its accessor again, and an accessor that works on the object
+after the store (`_x = build()`, then `_x.configure()`): a lock alone would leave it half-built in
+its slot, see `LS021`. Nor is a form other than `if` with a test of the slot alone, on lines of its
+own: `match`, `:=`, `try`, a flag.
 
 ## Known limits
 
 What is built is judged by its name. A value that is merely computed twice, such as a parsed
-configuration, is reported at level `info`. A lock that the caller holds is seen if all callers are
+configuration, is reported at level `info`; one that is drawn at random (`uuid4()`, `mkdtemp()`) is
+not a mere value. A lock that the caller holds is seen if all callers are
 in the same module and the accessor's name starts with an underscore.
+
+A slot is seen as a global, as an attribute of an imported module, of this module
+(`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`
+and by `setattr` with a name that is spelt out. Not seen: a name that is computed (`setattr(m, name,
+...)`, `globals()[name]`, a module's `__getattr__`), an attribute of an object that came in as an
+argument, a variable of an enclosing function, and what a C extension keeps.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports `if key not in cache: cache[key] = build(key)` and its relatives (`cache.get(key)`,
-`try: return cache[key]`) where the dictionary is a global or a class attribute.
+`try: return cache[key]`, `if not box: box.append(build())`, `cache.setdefault(key, build())`) where
+the container is a global or a class attribute.
 
 ## Why it is bad
 
@@ -48,14 +49,23 @@ Not rewritten: what the key has to be is your decision.
 ## Known limits
 
 High if what is built has an identity and the function hands it out, medium if it does not hand it
-out, `info` if it is a value. `cache.setdefault(key, build())` is not reported: all callers get one
-object, though the losers are built and dropped.
+out, `info` if it is a value. `cache.setdefault(key, Client())` is medium: all callers get one
+object, but the losers are built and dropped, which matters only if they hold something open, as
+the name has to say.
+
+Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
+builds, `update` with more than one key, `append` where no test found the list empty, a cache class
+from elsewhere, and a container that came in as an argument.
 """
 
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.builders import Makes, opens
+from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.sites import is_real
 
 __all__ = ("RULE",)
 
@@ -66,9 +76,29 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield hit(
                 site,
                 level_of(site),
-                f"a key of `{site.slot}` is tested, built and stored without a lock:"
+                f"an item of `{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice",
             )
+    for flow in analysis.flows:
+        for store in flow.defaults:
+            if _builds_each_time(store, flow, analysis):
+                message = (
+                    f"`setdefault` keeps one item of `{store.slot}`, but every caller builds its"
+                    " own first: the losers are dropped, and nobody closes them"
+                )
+                yield Hit(store.node, flow.function, str(store.slot), Level.MEDIUM, message)
+
+
+def _builds_each_time(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether what is handed to `setdefault` was built for it, and holds something open."""
+    return (
+        store.slot.is_process_wide
+        and not is_real(store.regions)
+        and not flow.function.is_async
+        and not analysis.is_sheltered(flow.function)
+        and analysis.makes(store, flow) is Makes.RESOURCE
+        and opens(store.value, flow.function)
+    )
 
 
 RULE = Rule("LS003", "Cache filled without a lock", "high or medium", __doc__ or "", _check)

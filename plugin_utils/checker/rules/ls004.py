@@ -51,7 +51,8 @@ Not rewritten: the helper may have other callers.
 
 ## Known limits
 
-The helper is found by its name, in the same module only. A chain of two helpers is not followed.
+The helper is found by its name, in the same module only. A chain of two helpers is not followed,
+nor is a helper that is passed on as a value, or that fills a list by `append`.
 """
 
 import ast

@@ -60,6 +60,8 @@ Not rewritten: the flag may have other readers.
 ## Known limits
 
 The pair and its reset must be in one module, and of the process: globals or class attributes.
+A reset by one assignment of a pair (`_ready, _table = False, None`) is torn too, and reported; one
+that replaces a single object that holds both is not torn, and is not.
 """
 
 from collections.abc import Iterator

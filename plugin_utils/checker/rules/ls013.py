@@ -57,8 +57,8 @@ Not rewritten.
 
 ## Known limits
 
-A reset in another module, or in a test, is not seen. If the build itself is racy, only that is
-reported: it is the worse of the two.
+A reset in another module, or in a test, is not seen, nor is one by `setattr` with a computed name.
+If the build itself is racy, only that is reported: it is the worse of the two.
 """
 
 from collections.abc import Iterator

@@ -57,7 +57,8 @@ lock, close the loser and return the winner.
 ## Known limits
 
 Reported at level `info` if what is built is a value. Locks are told apart by where they are taken;
-a lock with an unusual name that the module does not make itself may not be seen as one.
+a lock with an unusual name that the module does not make itself may not be seen as one. A lock that
+is taken by a decorator, or by an `ExitStack`, is not seen.
 """
 
 from collections.abc import Iterator

@@ -59,12 +59,14 @@ assert bus().handlers == {}
 
 ## Fix safety
 
-Not rewritten: what belongs to the initialisation is for you to say.
+Not rewritten: what belongs to the initialisation is for you to say. Nor does the fix of `LS001`
+touch an accessor that goes on with its object after the store.
 
 ## Known limits
 
 `start()`, `close()` and the methods of loggers do not count as initialisation. A constructor that
-publishes `self` is not seen. Coroutines are left alone: no other task runs between two statements.
+publishes `self` is not seen, nor is a function that is passed the object to finish it. Coroutines
+are left alone: no other task runs between two statements.
 """
 
 import ast
@@ -96,6 +98,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 def _is_public(site: Site, analysis: Analysis) -> bool:
     """Tell whether others can see the slot while it is being filled, and would mind."""
+    if not any(test.slot == site.slot for test in site.store.own_tests):
+        return False  # the readers look at a flag, which is set last
     if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
     if isinstance(site.store.value, ast.BoolOp):  # `x = x or {}` mostly stores what is there

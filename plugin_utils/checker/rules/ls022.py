@@ -60,7 +60,7 @@ Not rewritten: callers of the class would have to change.
 
 ## Known limits
 
-An `__init__` that is inherited is not seen.
+An `__init__` that is inherited is not seen, nor is a metaclass that keeps `__init__` from running.
 """
 
 from collections.abc import Iterator

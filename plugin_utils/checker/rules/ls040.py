@@ -58,8 +58,9 @@ Not rewritten: a lock of one loop does not serve another, and that choice is you
 
 ## Known limits
 
-High for what has an identity and is handed out, medium if it is not handed out, `info` for a
-value. A coroutine that does not await before it stores is safe on one loop: level `info`.
+High for what has an identity and is handed out, medium if it is not handed out, `info` for a value.
+A coroutine that does not await before it stores is safe on one loop: level `info`. A generator that
+yields between test and store is not seen.
 """
 
 from collections.abc import Iterator

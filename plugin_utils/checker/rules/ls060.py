@@ -55,7 +55,8 @@ Not rewritten: methods never are.
 
 ## Known limits
 
-Without such evidence nothing is reported, however the instance is used elsewhere.
+Without such evidence nothing is reported, however the instance is used elsewhere: in another
+module, in a subclass, by a framework that calls its methods from threads of its own.
 """
 
 from collections.abc import Iterator

@@ -45,8 +45,11 @@ Not rewritten: callers may use `cache_clear` and the like.
 
 ## Known limits
 
-For `cached_property` the level does not depend on the Python that you run: a plugin does not
-choose its host's. A cached value is reported at level `info`.
+High for a function without arguments, whose one object is the process's. Medium for one with
+arguments, for one inside another function, and for `cached_property`, where the level does not
+depend on the Python that you run: a plugin does not choose its host's. A cached value is reported
+at level `info`. A cache decorator of another library is not seen, nor is `cache(build)` written as
+a call.
 """
 
 from collections.abc import Iterator
@@ -71,8 +74,14 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{cache}` promises a coherent cache, not one call: two threads that come first"
                 f" both run `{function.name}()`"
             )
-            level = Level.MEDIUM if made is Makes.RESOURCE else Level.INFO
+            level = _level(function, cache) if made is Makes.RESOURCE else Level.INFO
             yield Hit(function.node, function, function.qualname, level, message)
+
+
+def _level(function: Function, cache: str) -> Level:
+    """Return how sure it is that there should be one: without arguments, one for the process."""
+    is_of_process = cache != "cached_property" and not function.outer
+    return Level.HIGH if is_of_process and set(function.params) <= {"cls"} else Level.MEDIUM
 
 
 def _cache_of(function: Function) -> str:
@@ -80,4 +89,4 @@ def _cache_of(function: Function) -> str:
     return next((name for name in names if name in _CACHES), "")
 
 
-RULE = Rule("LS090", "Cache decorator around a resource", "medium", __doc__ or "", _check)
+RULE = Rule("LS090", "Cache decorator around a resource", "high or medium", __doc__ or "", _check)

@@ -12,7 +12,7 @@ from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.sites import Site
 
-__all__ = ("Hit", "Rule", "hit", "level_of")
+__all__ = ("Hit", "Page", "Rule", "hit", "level_of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule, as its module declares it."""
+class Page:
+    """What there is to read about a code, as its module declares it."""
 
     code: str
     title: str
     levels: str
-    """At which level the rule reports, in words."""
-    page: str
-    """The explanation, in Markdown: the docstring of the rule's module."""
+    """At which level it is reported, in words."""
+    text: str
+    """The explanation, in Markdown: the docstring of the module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Page):
+    """One rule: its page, and what finds it."""
+
     check: Callable[[Analysis], Iterator[Hit]]
 
 

@@ -35,9 +35,9 @@ KNOWN = (
 )
 """Races of Hermes Agent that were reported in public, and are in this release."""
 
-RIGHT_HIGH_AT_LEAST = 14
+RIGHT_HIGH_AT_LEAST = 16
 WRONG_HIGH_AT_MOST = 1
-FOUND_AT_LEAST = 16
+FOUND_AT_LEAST = 17
 
 
 def fetch(labels: list[Label], folder: Path) -> None:
