@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP_VERSION := 26.3
 HOSTS := .venvs/hosts
 MINUTES := 10
+SECONDS := 8
 SEED := 1
 BEGUN := $(shell date +%s)
 # What Hermes Agent 0.19 pins, where constraints.txt has newer releases.
@@ -121,6 +122,10 @@ bench: setup  ## Measure the hit path and the import; over a limit is an error.
 .PHONY: torn
 torn: setup  ## Hunt for torn reads on every Python found; takes minutes.
 	$(BIN)/python -m tests.benchmarks.torn_reads
+
+.PHONY: stress
+stress: setup  ## Hammer our slot and a two-field one on every Python found, SECONDS a line (8).
+	$(BIN)/python -m tests.benchmarks.stress --seconds $(SECONDS)
 
 .PHONY: hostile
 hostile: setup  ## Read 10,000 hostile settings; none may crash, run anything or show a key.

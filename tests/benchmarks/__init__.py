@@ -1,1 +1,1 @@
-"""What the library costs, measured: `make bench` and `make torn`. Not collected by pytest."""
+"""What the library costs and withstands, measured: `make bench`, `make torn`, `make stress`."""

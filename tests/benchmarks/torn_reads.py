@@ -8,8 +8,10 @@ it never fails, the zeros of the others prove nothing.
 from __future__ import annotations
 
 import argparse
+import platform
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -17,13 +19,23 @@ import warnings
 from collections.abc import Callable, Sequence
 from socket import socket
 from types import FrameType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from plugin_utils import SingletonSlot, lazy_singleton
 from tests.primitives.two_fields import TwoFields
 from tests.support.interpreters import ROOT, Interpreter, choose, find
 
-__all__ = ("main",)
+__all__ = (
+    "Count",
+    "Form",
+    "SlotForm",
+    "SlowFinaliser",
+    "everywhere",
+    "is_free_threaded",
+    "main",
+    "measure",
+    "version",
+)
 
 _READERS = 3
 
@@ -102,7 +114,24 @@ TRACERS: dict[str, Tracer | None] = {
 }
 
 
-def measure(form: Form, whole: type, tracer: Tracer | None, seconds: float) -> str:
+class Count(NamedTuple):
+    """How many calls readers have made, how often they were reset, and what they found amiss."""
+
+    calls: int
+    resets: int
+    bad: dict[str, int]
+
+    @property
+    def torn(self) -> int:
+        """How many calls found something else than a whole instance."""
+        return sum(self.bad.values())
+
+    def __str__(self) -> str:
+        failures = ", ".join(f"{count:,} {name}" for name, count in self.bad.items()) or "0"
+        return f"{self.calls:>12,} {self.resets:>9,}  {failures}"
+
+
+def measure(form: Form, whole: type, tracer: Tracer | None, seconds: float) -> Count:
     """Let readers and a resetter at the form, and return how many calls found what."""
     stop = threading.Event()
     calls = [0] * _READERS
@@ -133,13 +162,13 @@ def measure(form: Form, whole: type, tracer: Tracer | None, seconds: float) -> s
     stop.set()
     for reader in readers:
         reader.join(60)
-    failures = ", ".join(f"{count:,} {name}" for name, count in bad.items()) or "0"
-    return f"{sum(calls):>12,} {resets:>9,}  {failures}"
+    return Count(sum(calls), resets, bad)
 
 
 def measure_here(seconds: float) -> int:
     """Print the table for this interpreter; return 1 if a form of ours failed, or none did."""
     warnings.simplefilter("ignore", ResourceWarning)  # nothing here is closed by hand
+    print(f"\n== Python {version()}")
     print(f"{'':<46} {'calls':>12} {'resets':>9}  not a whole instance")
     failed: set[str] = set()
     for value, factory in VALUES.items():
@@ -147,11 +176,21 @@ def measure_here(seconds: float) -> int:
             if tracer is not None and value != "temporary file":
                 continue  # one value is enough to show that tracing changes nothing
             for name, form in FORMS.items():
-                line = measure(form(factory), type(factory()), tracer, seconds)
-                print(f"{name:<12} {value:<16} {tracing:<16} {line}", flush=True)
-                if not line.endswith(" 0"):
+                count = measure(form(factory), type(factory()), tracer, seconds)
+                print(f"{name:<12} {value:<16} {tracing:<16} {count}", flush=True)
+                if count.torn:
                     failed.add(name)
     return 0 if failed == {"two fields"} else 1
+
+
+def version() -> str:
+    """Return the version of this interpreter, with a "t" if it is free-threaded."""
+    return f"{platform.python_version()}{'t' * is_free_threaded()}"
+
+
+def is_free_threaded() -> bool:
+    """Return whether this interpreter was built to run without the global lock."""
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -162,13 +201,17 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.here:
         return measure_here(options.seconds)
-    worst = 0
-    for interpreter in choose([each for each in find() if isinstance(each, Interpreter)]).values():
-        print(f"\n== {interpreter}", flush=True)
-        here = ["-m", "tests.benchmarks.torn_reads", "--here", "--seconds", str(options.seconds)]
-        command = [str(interpreter.executable), *here]
-        worst = max(worst, subprocess.run(command, cwd=ROOT, check=False).returncode)
-    return worst
+    return everywhere("tests.benchmarks.torn_reads", options.seconds)
+
+
+def everywhere(module: str, seconds: float) -> int:
+    """Run a module of this package with `--here` on each interpreter, and return the worst exit."""
+    options = ["--here", "--seconds", str(seconds)]
+    interpreters = choose([each for each in find() if isinstance(each, Interpreter)]).values()
+    return max(
+        subprocess.run([each.executable, "-m", module, *options], cwd=ROOT, check=False).returncode
+        for each in interpreters
+    )
 
 
 if __name__ == "__main__":
