@@ -4,7 +4,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any, cast
 
@@ -316,9 +316,14 @@ def test_build_of_a_stopped_loop_is_taken_over(new_loop: NewLoop, waits: bool) -
         loop = stopped.get_loop()
         caller = loop.create_task(slot.get(factory))
         loop.run_until_complete(happened(factory.begun[0]))
-        if waits:
+
+        async def let_other_wait() -> Future[str]:
             other = pool.submit(run_on, new_loop, slot.get(factory))
-            loop.run_until_complete(asyncio.to_thread(wait_until, lambda: _waiting(slot) == 2))
+            await asyncio.to_thread(wait_until, lambda: _waiting(slot) == 2)
+            return other
+
+        if waits:  # from the first moment on for a loop that runs: else it takes over too early
+            other = loop.run_until_complete(let_other_wait())
         else:
             other = pool.submit(run_on, new_loop, slot.get(factory))
         factory.open[1].set()
