@@ -13,6 +13,7 @@ from itertools import count
 
 import pytest
 
+from plugin_utils import SingletonSlot, _gate, _slot, _tenure
 from plugin_utils.testing.interleaving import (
     ExplorerError,
     Model,
@@ -287,3 +288,28 @@ def test_many_schedules_collect_garbage_in_between(monkeypatch: pytest.MonkeyPat
     passes = gc.get_stats()[2]["collections"]
     assert explore(of(lambda: step("a"), lambda: step("a"))).proved
     assert gc.get_stats()[2]["collections"] > passes
+
+
+def test_lines_of_a_hidden_module_are_left_out() -> None:
+    """A hidden module's steps are put down to the line that called it, as deep as that is."""
+
+    def model() -> tuple[list[Callable[[], object]], Callable[[list[object]], None]]:
+        slot: SingletonSlot[object] = SingletonSlot(name="slot")
+        old = slot.get(object)
+
+        def replace() -> object:
+            slot.reset()
+            return slot.get(object)
+
+        def check(results: list[object]) -> None:
+            assert results[0] is old, "replaced"
+
+        return [lambda: slot.get(object), replace], check
+
+    shown, hidden = explore(model).listing, explore(model, hide=[_slot, _gate, _tenure]).listing
+    assert shown is not None
+    assert hidden is not None
+    assert "del self._instance" in shown
+    assert "self." not in hidden
+    assert "slot.reset()" in hidden
+    assert "# goes on" in hidden

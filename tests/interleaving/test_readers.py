@@ -12,6 +12,7 @@ import pytest
 from plugin_utils.testing.interleaving._calls import call_touch
 from plugin_utils.testing.interleaving._operands import PLAIN, UNKNOWN, Operand
 from plugin_utils.testing.interleaving._points import CallSite, identity, table
+from plugin_utils.testing.interleaving._races import Step
 from plugin_utils.testing.interleaving._readers import MISSING, constant, reader
 from plugin_utils.testing.interleaving._record import action
 from plugin_utils.testing.interleaving._results import note_call, note_return, result_is_atom
@@ -178,10 +179,10 @@ def test_points_are_judged_by_what_the_frame_holds() -> None:
 def test_a_record_tells_where_something_was_done() -> None:
     """The place, and how deep in calls it is."""
     frame = sys._getframe()
-    outer = action(0, frame, "reads", NOTHING, matters=False)
+    outer = action(0, frame, Step(NOTHING, "reads"), matters=False)
 
     def deeper() -> CodeType:
-        inner = action(0, sys._getframe(), "reads", NOTHING, matters=True)
+        inner = action(0, sys._getframe(), Step(NOTHING, "reads"), matters=True)
         assert inner.depth == outer.depth + 1
         assert inner.spot != outer.spot
         return inner.code

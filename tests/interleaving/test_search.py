@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import inf
 
 import pytest
 
@@ -151,18 +152,21 @@ def explored(program: Program, bound: int | None = None) -> tuple[set[object], S
             return kinds, search
 
 
-def everything(program: Program) -> Iterator[State]:
-    """Run every schedule there is."""
-    waiting = [State(program)]
+def everything(program: Program, bound: float = inf) -> Iterator[State]:
+    """Run every schedule there is that has at most so many forced switches."""
+    waiting = [(State(program), 0)]
     while waiting:
-        state = waiting.pop()
+        state, switches = waiting.pop()
         threads = state.enabled()
         if not threads:
             yield state
+        running = state.done[-1][0] if state.done else None
         for thread in threads:
             after = State(program, list(state.done), dict(state.held))
             after.go(thread)
-            waiting.append(after)
+            now = switches + (running in threads and thread != running)
+            if now <= bound:
+                waiting.append((after, now))
 
 
 def some_program(seed: int) -> Program:
@@ -191,6 +195,23 @@ def test_each_kind_of_schedule_is_run_once(seed: int) -> None:
     kinds, search = explored(program)
     assert kinds == {state.kind() for state in everything(program)}
     assert search.schedules == len(kinds)
+
+
+@pytest.mark.parametrize("bound", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(40))
+def test_each_kind_within_a_bound_is_run(seed: int, bound: int) -> None:
+    """No kind of schedule is lost that has one with so few forced switches, and none is added."""
+    program = some_program(seed)
+    assert explored(program, bound)[0] == {state.kind() for state in everything(program, bound)}
+
+
+def test_who_frees_a_lock_is_not_asleep() -> None:
+    """Letting go of a lock late can save a switch: the other has to wait for it, unforced."""
+    one = [write("z"), take("L"), free("L"), write("y"), write("x")]
+    two = [read("z"), write("y"), take("L"), free("L"), write("x")]
+    for bound in range(3):
+        kinds = {state.kind() for state in everything([one, two], bound)}
+        assert explored([one, two], bound)[0] == kinds
 
 
 def test_one_big_switch_is_not_enough() -> None:

@@ -1,4 +1,4 @@
-"""Collects what a function touches, in the main thread, as the explorer would see it."""
+"""Looks at the explorer from outside: this file is never watched."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from plugin_utils.testing.interleaving._instrument import Instrument, nested
 from plugin_utils.testing.interleaving._points import table
 from plugin_utils.testing.interleaving._touch import NOTHING, Touch
 
-__all__ = ("touches",)
+__all__ = ("nobody", "touches")
+
+
+def nobody(*_: object) -> set[int]:
+    """Return no thread. In the place of `Search._sleepers` it keeps all threads awake."""
+    return set()
 
 
 def touches(function: Callable[..., object], *arguments: object) -> list[Touch]:
-    """Return what each point of a function touches, in order, its calls' points included."""
+    """Return what each point of a function touches, in order, its calls' points included.
+
+    It runs in the main thread, and what it touches is collected as the explorer would see it.
+    """
     seen: list[Touch] = []
     cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
     functions = [function, *(held for held in cells if callable(held))]

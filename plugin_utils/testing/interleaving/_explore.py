@@ -81,6 +81,7 @@ def explore(
     model: Model,
     *,
     watch: Sequence[ModuleType] = (),
+    hide: Sequence[ModuleType] = (),
     bound: int | None = None,
     allow: tuple[type[BaseException], ...] = (),
     seconds: float = 60.0,
@@ -108,6 +109,7 @@ def explore(
             are allowed stand in the place of a value.
         watch: Modules whose code is run opcode by opcode, in addition to the file of the model, the
             files of the functions that it returns, this library, and `threading`.
+        hide: Modules whose lines the listing leaves out. They are watched all the same.
         bound: Run only schedules with at most so many forced switches. Most races need one or two.
         allow: Errors that a thread may raise.
         seconds: Stop after so many seconds; `Result.exhausted` is False then.
@@ -140,6 +142,7 @@ def explore(
     """
     started = time.monotonic()
     with _prepared(model, watch) as run:
+        run.hidden = {module.__file__ for module in (threading, *hide) if module.__file__}
         _require_canary(run)
         search = Search(bound)
         hunt = _Hunt(run, model, allow, started + seconds)
@@ -220,7 +223,7 @@ class _Hunt:
                 "same schedule was replayed. Make all state anew in the model function."
             )
             raise ExplorerError(msg)
-        return listing(functions, record, outcome)
+        return listing(functions, record, outcome, self._run.hidden)
 
     def _once(self) -> str | None:
         functions, check = self._model()

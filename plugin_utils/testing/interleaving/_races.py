@@ -9,14 +9,15 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from plugin_utils.testing.interleaving._touch import Touch
 
-__all__ = ("Clock", "Step", "Taken", "races")
+__all__ = ("Past", "Step", "Taken")
 
 Clock = dict[int, int]
 
@@ -66,49 +67,67 @@ class Taken(NamedTuple):
     was_free: bool
 
 
-def races(
-    steps: Sequence[Taken], clocks: list[Clock], *, keys: bool
-) -> Iterator[tuple[int, set[int]]]:
-    """Yield each race as the place of its first step, and the threads that could go there instead.
+class Past:
+    """What is known of the first steps of a schedule: all that begin with them share it."""
 
-    Going there, such a thread leads towards a schedule with the two steps the other way round.
+    def __init__(self) -> None:
+        self._clocks: list[Clock] = []
+        # The places of the steps of each thread, and of those that touch each name.
+        self._by_thread: defaultdict[int, list[int]] = defaultdict(list)
+        self._by_name: defaultdict[str | None, list[int]] = defaultdict(list)
 
-    Args:
-        steps: The steps of a schedule.
-        clocks: The clocks of its first steps, whose races are known. The others are added.
-        keys: As for `Touch.conflicts`.
-    """
-    for place in range(len(clocks), len(steps)):
-        thread, step, _ = steps[place]
-        clock = _last_clock(steps, clocks, thread)
-        fixed: list[int] = []  # before which this step could not have come: its lock was held
-        for earlier in range(place - 1, -1, -1):
-            other, earlier_step, _ = steps[earlier]
-            if other == thread or earlier < clock.get(other, 0):
-                continue
-            if not step.depends(earlier_step, keys=keys):
-                continue
-            if step.waits and not _was_free(steps, step.lock, earlier):
-                fixed.append(earlier)
-                continue
-            before = _joined(clock, *(clocks[one] for one in fixed))
-            yield earlier, _starters(steps, [*clocks, before], earlier, place)
-            clock = _joined(clock, clocks[earlier])
-        clock = _joined(clock, *(clocks[one] for one in fixed))
-        clock[thread] = place + 1
-        clocks.append(clock)
+    def forget(self, first: int) -> None:
+        """Forget the step at a place, and all that follow."""
+        del self._clocks[first:]
+        for places in (*self._by_thread.values(), *self._by_name.values()):
+            while places and places[-1] >= first:
+                places.pop()
+
+    def races(self, steps: Sequence[Taken], *, keys: bool) -> Iterator[tuple[int, set[int]]]:
+        """Yield each new race as the place of its first step, and the threads that could go there.
+
+        Going there, such a thread leads towards a schedule with the two steps the other way round.
+
+        Args:
+            steps: The steps of a schedule. It begins with those that are known already.
+            keys: As for `Touch.conflicts`.
+        """
+        clocks = self._clocks
+        for place in range(len(clocks), len(steps)):
+            thread, step, _ = steps[place]
+            own = self._by_thread[thread]
+            clock = clocks[own[-1]] if own else {}
+            fixed: list[int] = []  # before which this step could not have come: its lock was held
+            for earlier in self._may_depend(step):
+                other, earlier_step, _ = steps[earlier]
+                if other == thread or earlier < clock.get(other, 0):
+                    continue
+                if not step.depends(earlier_step, keys=keys):
+                    continue
+                if step.waits and not _was_free(steps, step.lock, earlier):
+                    fixed.append(earlier)
+                    continue
+                before = _joined(clock, *(clocks[one] for one in fixed))
+                yield earlier, _starters(steps, [*clocks, before], earlier, place)
+                clock = _joined(clock, clocks[earlier])
+            clock = _joined(clock, *(clocks[one] for one in fixed))
+            clock[thread] = place + 1
+            clocks.append(clock)
+            own.append(place)
+            self._by_name[step.touch.name].append(place)
+
+    def _may_depend(self, step: Step) -> Iterable[int]:
+        """Return the places of the steps that touch what this one touches, the last one first."""
+        name = step.touch.name
+        if name is None:
+            return range(len(self._clocks) - 1, -1, -1)
+        anything, named = self._by_name[None], self._by_name[name]
+        return sorted(named + anything, reverse=True) if anything else reversed(named)
 
 
 def _was_free(steps: Sequence[Taken], lock: int | None, place: int) -> bool:
     """Return whether a lock was free before the step at a place; a later step has waited for it."""
     return next(taken.was_free for taken in steps[place:] if taken.step.lock == lock)
-
-
-def _last_clock(steps: Sequence[Taken], clocks: list[Clock], thread: int) -> Clock:
-    for place in range(len(clocks) - 1, -1, -1):
-        if steps[place].thread == thread:
-            return clocks[place]
-    return {}
 
 
 def _joined(*clocks: Clock) -> Clock:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving._races import Step
     from plugin_utils.testing.interleaving._touch import Touch
 
 __all__ = ("Action", "Outcome", "action")
@@ -22,6 +24,7 @@ class Action(NamedTuple):
         verb: What was done with what was touched, such as "reads".
         touch: What was touched.
         matters: Whether another thread could have had its turn right before.
+        within: Whether it was done in a hidden file, which this line has called.
     """
 
     thread: int
@@ -31,6 +34,7 @@ class Action(NamedTuple):
     verb: str
     touch: Touch
     matters: bool
+    within: bool
 
     @property
     def spot(self) -> tuple[int, CodeType, int]:
@@ -61,15 +65,24 @@ class Outcome(NamedTuple):
         )
 
 
-def action(thread: int, frame: FrameType, verb: str, touch: Touch, *, matters: bool) -> Action:
-    """Return the record of what a thread has just done in a frame."""
-    return Action(thread, frame.f_code, frame.f_lineno, _depth(frame), verb, touch, matters)
+def action(
+    thread: int, frame: FrameType, step: Step, *, matters: bool, hidden: Collection[str] = ()
+) -> Action:
+    """Return the record of what a thread has just done in a frame.
+
+    What is done in a hidden file is put down to the line that called it, if a listing shows that.
+    """
+    frames = [outer for outer in _outward(frame) if outer.f_code.co_filename not in hidden]
+    depth = len(frames) - 2  # that function, and the worker's loop which has called it
+    shown = frames[0] if depth >= 0 else frame
+    within = shown is not frame
+    code, line = shown.f_code, shown.f_lineno
+    return Action(thread, code, line, depth, step.verb, step.touch, matters, within)
 
 
-def _depth(frame: FrameType) -> int:
-    """Return how many calls a frame is below the thread's own function."""
-    depth = -2  # that function, and the worker's loop which has called it
+def _outward(frame: FrameType) -> Iterator[FrameType]:
+    """Yield a frame, and those that called it."""
     outer: FrameType | None = frame
     while outer:
-        depth, outer = depth + 1, outer.f_back
-    return depth
+        yield outer
+        outer = outer.f_back

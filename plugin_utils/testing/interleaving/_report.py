@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import linecache
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +32,10 @@ class _Row(NamedTuple):
 
 
 def listing(
-    functions: Sequence[Callable[[], object]], record: Sequence[Action], outcome: Outcome
+    functions: Sequence[Callable[[], object]],
+    record: Sequence[Action],
+    outcome: Outcome,
+    hidden: Collection[str],
 ) -> str:
     """Return the listing of a schedule.
 
@@ -41,9 +43,11 @@ def listing(
         functions: What the threads ran.
         record: What was done, in order.
         outcome: How it ended.
+        hidden: The files whose lines are left out.
     """
-    shown = [action for action in record if action.code.co_filename != threading.__file__]
-    cells = [(row.thread, _text(row)) for row in _rows(shown, len(functions))]
+    settled = _settled(record, len(functions))
+    shown = [action for action in settled if action.code.co_filename not in hidden]
+    cells = [(row.thread, _text(row)) for row in _rows(shown)]
     heads = [f"T{thread}: {_name(function)}" for thread, function in enumerate(functions)]
     ends = _ends(outcome)
     widths = [
@@ -68,18 +72,20 @@ def _line(cells: dict[int, str], widths: Sequence[int]) -> str:
     return " | ".join(padded).rstrip()
 
 
-def _rows(record: Sequence[Action], threads: int) -> Iterator[_Row]:
+def _rows(record: Sequence[Action]) -> Iterator[_Row]:
     """Yield the lines in the order in which they were run."""
     parts = [
         (thread, tuple(actions))
-        for (thread, _), actions in groupby(
-            _settled(record, threads), key=lambda action: (action.thread, action.spot)
-        )
+        for (thread, _), actions in groupby(record, key=lambda action: (action.thread, action.spot))
     ]
     for place, (thread, actions) in enumerate(parts):
         before = [other for owner, other in reversed(parts[:place]) if owner == thread]
         after = [other for owner, other in parts[place + 1 :] if owner == thread]
-        yield _Row(thread, actions, _goes_on(actions, before) or _goes_on(actions, after))
+        rest = _other_part(
+            actions, after
+        )  # which says itself that it goes on, if it is out of sight
+        partly = bool(_other_part(actions, before) or not all(action.within for action in rest))
+        yield _Row(thread, actions, partly)
 
 
 def _settled(record: Sequence[Action], threads: int) -> Iterator[Action]:
@@ -97,12 +103,14 @@ def _settled(record: Sequence[Action], threads: int) -> Iterator[Action]:
             waiting[action.thread].clear()
 
 
-def _goes_on(actions: tuple[Action, ...], others: Sequence[tuple[Action, ...]]) -> bool:
-    """Return whether the next row of the same call, among the thread's others, is of this line."""
+def _other_part(
+    actions: tuple[Action, ...], others: Sequence[tuple[Action, ...]]
+) -> tuple[Action, ...]:
+    """Return the next row of the same call, among the thread's others, if it is of this line."""
     for other in others:
         if other[0].depth <= actions[0].depth:  # less: the call has ended, or had not begun
-            return other[0].spot == actions[0].spot
-    return False
+            return other if other[0].spot == actions[0].spot else ()
+    return ()
 
 
 def _text(row: _Row) -> str:
@@ -121,6 +129,9 @@ def _text(row: _Row) -> str:
 
 
 def _what(actions: Sequence[Action]) -> str:
+    actions = [action for action in actions if not action.within]
+    if not actions:
+        return "goes on"
     telling = [action for action in actions if action.matters] or actions
     return ", ".join(dict.fromkeys(f"{action.verb} {action.touch.name}" for action in telling))
 

@@ -61,6 +61,7 @@ class Run:
     def __init__(self) -> None:
         self.search = Search()
         self.files: Collection[str] = ()  # of the code that is watched
+        self.hidden: Collection[str] = ()  # of the code that no listing shows
         # Makes the context in which a thread's code is watched.
         self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
         # Filled if there is one: a schedule that is replayed is recorded.
@@ -111,9 +112,8 @@ class Run:
         matters = self.search.matters(worker.index, (id(frame.f_code), frame.f_lasti), touch)
         if matters:
             self._pause(worker, Step(touch), frame)
-        if self.record is not None:
-            verb = "writes" if touch.write else "reads"
-            self.record.append(action(worker.index, frame, verb, touch, matters=matters))
+        verb = "writes" if touch.write else "reads"
+        self._note(worker, frame, Step(touch, verb), matters=matters)
 
     def turn(self, frame: FrameType, step: Step) -> bool:
         """Wait for the turn of a step that is taken through the explorer's own functions.
@@ -133,14 +133,18 @@ class Run:
         matters = self.search.matters(worker.index, place, step.touch)
         if matters or step.waits:
             self._pause(worker, step, frame)
-        if self.record is not None:
-            self.record.append(action(worker.index, frame, step.verb, step.touch, matters=matters))
+        self._note(worker, frame, step, matters=matters)
         return True
 
     def go_on(self, frame: FrameType) -> None:
         """Take what code that is not watched does next for something that may touch anything."""
         if frame.f_code.co_filename not in self.files:
             self.turn(frame, Step(EVERYTHING))
+
+    def _note(self, worker: _Worker, frame: FrameType, step: Step, *, matters: bool) -> None:
+        if self.record is not None:
+            done = action(worker.index, frame, step, matters=matters, hidden=self.hidden)
+            self.record.append(done)
 
     def _set_off(self, functions: Sequence[Callable[[], object]]) -> None:
         """Take every thread to the first of its steps that matters."""

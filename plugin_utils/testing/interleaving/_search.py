@@ -12,9 +12,12 @@ Abdulla, Aronis, Jonsson and Sagonas, POPL 2014). A choice that was explored *sl
 siblings are explored, until a step that depends on it is taken: what a sleeping thread would do
 next has been seen in that order already (Godefroid, 1996).
 
-With a bound it runs every schedule that has at most that many forced switches: a thread that could
-go on is made to wait. Switches are made only at steps that conflict with some step of another
-thread; making one elsewhere amounts to making it at the thread's next such step.
+With a bound it runs every kind of schedule that has at most that many forced switches: a thread
+that could go on is made to wait. Switches are made only at steps that conflict with some step of
+another thread; making one elsewhere amounts to making it at the thread's next such step. A thread
+that was made to wait sleeps until a step is taken that depends on what it would have done. If it
+went on before, that step could as well have come before the wait: the search runs that schedule,
+and it has no more forced switches, unless the step decides whether another thread can go.
 
 Which steps conflict is not known at first. It is learned from the schedules, by the places in the
 code, and whenever something is learned, the search starts anew.
@@ -23,11 +26,11 @@ code, and whenever something is learned, the search starts anew.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
-from plugin_utils.testing.interleaving._races import Clock, Step, Taken, races
+from plugin_utils.testing.interleaving._races import Past, Step, Taken
 from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
 
 __all__ = ("Place", "Search")
@@ -43,7 +46,7 @@ class Decision:
 
     Args:
         enabled: The threads that could go, the running one first.
-        sleep: Those whose next step has been explored in this place already.
+        sleep: Those whose next step need not be explored in this place.
         todo: Those to be explored here, the chosen one included.
         chosen: The one that goes.
         switches: Forced switches in the schedule before this decision.
@@ -82,12 +85,15 @@ class Search:
         self.redundant = False  # whether the current schedule is one of those
         self._stack: list[Decision] = []
         self._depth = 0
-        self._clocks: list[Clock] = []  # of those first steps whose races are known
+        self._past = Past()  # those first steps whose races are known
         # What is known to matter: places where something conflicting was touched, and whether
         # touches of different keys of a container are independent.
         self._places: set[Place] = set()
         self._keys = True
-        self._seen: set[_Seen] = set()
+        # What the current schedule has touched, by name, and the part of it in other places.
+        self._seen: defaultdict[str | None, set[_Seen]] = defaultdict(set)
+        self._strange: set[_Seen] = set()
+        self._written: set[str | None] = set()
 
     @property
     def switches(self) -> int:
@@ -104,6 +110,8 @@ class Search:
         self._depth = 0
         self.redundant = False
         self._seen.clear()
+        self._strange.clear()
+        self._written.clear()
 
     def end(self) -> bool:
         """Take note of the schedule that has ended, and return whether it counts.
@@ -113,7 +121,7 @@ class Search:
         """
         if self._learn():
             self._stack.clear()
-            self._clocks.clear()
+            self._past.forget(0)
             self.schedules = self.redundancies = 0
             return False
         self.schedules += not self.redundant
@@ -122,8 +130,14 @@ class Search:
 
     def matters(self, thread: int, place: Place, touch: Touch) -> bool:
         """Return whether another thread may get its turn before this touch."""
-        self._seen.add((thread, place, touch))
-        return place in self._places
+        seen = thread, place, touch
+        self._seen[touch.name].add(seen)
+        if touch.write:
+            self._written.add(touch.name)
+        if place in self._places:
+            return True
+        self._strange.add(seen)
+        return False
 
     def choose(
         self, running: int | None, pending: Sequence[Step], enabled: list[int]
@@ -164,10 +178,11 @@ class Search:
             decision.todo.discard(decision.chosen)
             if self.bound is None:
                 decision.sleep.add(decision.chosen)
-            left = [t for t in decision.enabled if t in decision.todo and t not in decision.sleep]
+                decision.todo -= decision.sleep
+            left = [thread for thread in decision.enabled if thread in decision.todo]
             if left:
                 decision.chosen = left[0]
-                del self._clocks[len(self._stack) - 1 :]
+                self._past.forget(len(self._stack) - 1)
                 return True
             self._stack.pop()
         return False
@@ -179,22 +194,40 @@ class Search:
         if self._stack:
             last = self._stack[-1]
             switches = last.after
-            sleep = {t for t in last.sleep if not last.step.depends(pending[t], keys=self._keys)}
+            sleep = {t for t in self._sleepers(last) if not self._depend(last.step, pending[t])}
         forced = running if running in enabled else None
         options = [thread for thread in enabled if thread not in sleep]
-        if self.bound is None or (forced is not None and switches >= self.bound):
+        if self.bound is None:
             options = options[:1]
+        elif forced is not None and switches >= self.bound:
+            options = [forced]
+        else:
+            options = [t for t in enabled if t in options or self._frees(t, pending)]
         if not options:
             return None
         first = options[0]
         return Decision(enabled, sleep, set(options), first, switches, forced, pending[first])
+
+    def _sleepers(self, last: Decision) -> set[int]:
+        """Return who was asleep at the last decision, or has been put to sleep by it."""
+        if self.bound is None:
+            return last.sleep
+        made_to_wait = set[int]() if last.forced is None else {last.forced}
+        return (last.sleep | made_to_wait) - {last.chosen}
+
+    def _frees(self, thread: int, pending: Sequence[Step]) -> bool:
+        """Return whether the thread's next step decides if another can go: that is worth a look."""
+        return any(step.waits and self._depend(step, pending[thread]) for step in pending)
+
+    def _depend(self, one: Step, two: Step) -> bool:
+        return one.depends(two, keys=self._keys)
 
     def _add_reversals(self) -> None:
         taken = [
             Taken(decision.chosen, decision.step, decision.was_free)
             for decision in self._stack[: self._depth]
         ]
-        for place, starters in races(taken, self._clocks, keys=self._keys):
+        for place, starters in self._past.races(taken, keys=self._keys):
             decision = self._stack[place]
             if starters & (decision.todo | decision.sleep):
                 continue  # a schedule with the two steps the other way round is foreseen
@@ -203,28 +236,25 @@ class Search:
 
     def _learn(self) -> bool:
         """Find what matters that was not known to; return whether there is anything."""
-        by_name: defaultdict[str | None, list[_Seen]] = defaultdict(list)
-        for seen in self._seen:
-            by_name[seen[2].name].append(seen)
-        everything = by_name.pop(None, [])
-        found: set[Place] = set()
-        for name, touches in by_name.items():
-            others = touches + everything
-            if name is not None and any(touch.write for _, _, touch in others):
-                found.update(self._conflicting(touches, others))
-        found.update(self._conflicting(everything, list(self._seen)) if everything else ())
+        # What nobody writes conflicts with nothing.
+        suspects = self._strange
+        if None not in self._written:
+            shared = {None, *self._written}
+            suspects = {seen for seen in suspects if seen[2].name in shared}
+        found = {place for thread, place, touch in suspects if self._meets(thread, touch)}
+        ordered = self._keys and _order_matters([touch for _, _, touch in self._seen[ITEMS]])
         self._places |= found
-        ordered = self._keys and _order_matters([touch for _, _, touch in by_name[ITEMS]])
         self._keys = self._keys and not ordered
         return bool(found) or ordered
 
-    def _conflicting(self, some: list[_Seen], others: list[_Seen]) -> Iterator[Place]:
-        for thread, place, touch in some:
-            if place not in self._places and any(
-                thread != other and touch.conflicts(touched, keys=self._keys)
-                for other, _, touched in others
-            ):
-                yield place
+    def _meets(self, thread: int, touch: Touch) -> bool:
+        """Return whether another thread's touch, in this schedule, conflicts with this one."""
+        names = list(self._seen) if touch.name is None else [touch.name, None]
+        return any(
+            thread != other and touch.conflicts(touched, keys=self._keys)
+            for name in names
+            for other, _, touched in self._seen[name]
+        )
 
 
 def _order_matters(touches: list[Touch]) -> bool:
