@@ -140,20 +140,66 @@ def _torn_read() -> Model:
     return [module.slot.get, module.slot.reset], check
 
 
+def _two_for_one_change() -> Model:
+    module = _snippet("honcho_case_study")
+    module.let_in = _let_nobody_in
+    module.settings.update(workspace="home", timeout=45)
+    module.get_client()
+    module.settings["timeout"] = 300
+
+    def check(_: list[Any]) -> None:
+        made = len(module.Client.built) - 1
+        assert made == 1, f"{made} new clients for one change"
+
+    return [module.get_client] * 2, check
+
+
+def _let_nobody_in(place: str) -> None:
+    """Do nothing."""
+
+
+def _new_client_dropped() -> Model:
+    module = _snippet("rebuild_when_config_changed")
+    module.current_thread = module.main_thread  # no thread is made slow
+    module.get_client()
+    module.settings["timeout"] = "300"
+
+    def check(_: list[Any]) -> None:
+        made = len(module.Client.built) - 1
+        assert made == 1, f"{made} new clients for one change"
+
+    return [module.get_client] * 2, check
+
+
+def _closed_in_use() -> Model:
+    module = _snippet("retire_while_in_use")
+    module.ask()
+
+    def replace() -> None:
+        module._client_slot.reset()
+
+    def check(results: list[Any]) -> None:
+        assert results[0] == "the answer", results[0]
+
+    return [module.ask, replace], check
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     "client_with_config": _two_workspaces,
     "close_on_reset": _closed_client,
     "free_threaded": _lost_count,
+    "honcho_case_study": _two_for_one_change,
     "migrate_racy_accessor": _lost_reset,
     "one_client_per_profile": partial(_two_first_calls, "one_client_per_profile"),
     "per_instance_and_per_thread": _two_daemons,
+    "rebuild_when_config_changed": _new_client_dropped,
     "recover_from_failed_build": _half_built,
+    "retire_while_in_use": _closed_in_use,
     "share_one_client": partial(_two_first_calls, "share_one_client"),
     "torn_reset": _torn_read,
     "warm_up": partial(_two_first_calls, "warm_up"),
 }
 
-_OF_THE_LIBRARY = "between two calls of the library, whose own steps would be most of the listing"
 _NO_THREADS = "between processes or tasks, which the explorer does not run"
 _ONE_THREAD = "in one thread: there is nothing to schedule"
 _OUTSIDE = "in code that the explorer cannot see into: a server, or pip"
@@ -163,12 +209,9 @@ WITHOUT = {
     "close_at_exit": _ONE_THREAD,
     "connect_to_honcho": _OUTSIDE,
     "fake_in_a_slot": _ONE_THREAD,
-    "honcho_case_study": _OF_THE_LIBRARY,
     "once_per_machine": _NO_THREADS,
     "optional_sdk": _OUTSIDE,
-    "rebuild_when_config_changed": _OF_THE_LIBRARY,
     "reset_in_tests": _ONE_THREAD,
-    "retire_while_in_use": _OF_THE_LIBRARY,
     "test_your_accessor": "the accessor of another snippet, tested",
     "two_event_loops": _NO_THREADS,
     "use_from_async": _NO_THREADS,
@@ -176,10 +219,14 @@ WITHOUT = {
 """Why a racy snippet has no listing: what goes wrong in it is ..."""
 
 
+# What the snippets use: the listings show their own lines only.
+_LIBRARY = [module for name, module in sys.modules.items() if name.startswith("plugin_utils._")]
+
+
 def find(name: str) -> str:
     """Return the failing schedule of a snippet, as it is committed."""
     module = import_module(f"snippets.racy.{name}")
-    result = explore(MODELS[name], watch=[module])
+    result = explore(MODELS[name], watch=[module], hide=_LIBRARY)
     assert result.failure is not None, f"no schedule of {name} fails: {result}"
     return f"{result.failure}\n\n{result.listing}".rstrip() + "\n"
 
