@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from plugin_utils.testing.interleaving import Model, Result, explore
-from tests.interleaving import models
+from tests.interleaving import models, models_failure, models_keyed, models_lease
 from tests.interleaving.mutants import MUTANTS, mutated
 
 __all__ = ("KILLERS", "fork_leaves_the_gate_held", "judge")
@@ -22,7 +22,14 @@ KILLERS: dict[str, Callable[[ModuleType], Model]] = {
     "get reset": lambda library: models.use(library, "slot", "get reset", built=True),
     "get reset, empty": lambda library: models.use(library, "slot", "get reset", built=False),
     "finaliser": models.finalised,
-    "failing build": models.failing,
+    "failing build": models_failure.failing,
+    "interrupted build": lambda library: models_failure.failing(library, KeyboardInterrupt),
+    "shared failure": models_failure.sharing,
+    "setting changes": lambda library: models.outdated(library, 1),
+    "one build waits": lambda library: models.independent(library, keyed=False),
+    "lease, reset": lambda library: models_lease.leased(library, 1),
+    "leases of keys": models_lease.leased_keys,
+    "failing key": models_keyed.failing_key,
     "close": models.closing,
     "circle": lambda library: models.circle(library, 2),
 }
@@ -30,7 +37,11 @@ KILLERS: dict[str, Callable[[ModuleType], Model]] = {
 
 def judge(library: ModuleType, killer: str) -> Result:
     """Run the named model with at most one forced switch: that is enough for every fault."""
-    allow = (library.SingletonError,) if killer == "circle" else ()
+    allowed: dict[str, type[BaseException]] = {
+        "circle": library.SingletonError,
+        "failing key": ConnectionError,
+    }
+    allow = (allowed[killer],) if killer in allowed else ()
     parts = [part for name, part in sys.modules.items() if name.startswith(f"{library.__name__}.")]
     return explore(KILLERS[killer](library), watch=[library, *parts], bound=1, allow=allow)
 

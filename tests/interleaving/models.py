@@ -7,12 +7,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from plugin_utils.testing.interleaving import Model, step
+if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving import Model
 
-__all__ = ("Client", "chain", "circle", "closing", "failing", "finalised", "keyed", "use")
+__all__ = (
+    "Check",
+    "Client",
+    "Functions",
+    "call",
+    "chain",
+    "circle",
+    "closing",
+    "finalised",
+    "independent",
+    "nothing_left",
+    "outdated",
+    "use",
+)
 
 Functions = Sequence[Callable[[], object]]
 Check = Callable[[list[object]], None]
@@ -65,40 +80,9 @@ def use(library: ModuleType, face: str, ops: str, *, built: bool) -> Model:
             assert dropped or len(set(map(id, got))) <= 1, "the threads have different instances"
             assert len(closed) == dropped, "close was not called once for each drop"
             assert len(set(map(id, closed))) == dropped, "an instance was closed twice"
-            _nothing_left(library)
+            nothing_left(library)
 
         return [doing[word] for word in words], check
-
-    return model
-
-
-def failing(library: ModuleType) -> Model:
-    """Return the model in which the first of three builds fails: nobody else must suffer."""
-
-    def model() -> tuple[Functions, Check]:
-        builds: list[str] = []
-
-        def factory() -> Client:
-            builds.append("tried")
-            if len(builds) == 1:
-                raise ConnectionError
-            return Client()
-
-        slot = library.SingletonSlot(name="slot")
-
-        def get() -> object:
-            try:
-                return slot.get(factory)
-            except ConnectionError:
-                return slot.get(factory)
-
-        def check(results: list[object]) -> None:
-            assert all(isinstance(result, Client) for result in results), "get returned no instance"
-            assert results[0] is results[1], "the threads have different instances"
-            assert len(builds) == 2, f"{len(builds)} tries"
-            _nothing_left(library)
-
-        return [get, get], check
 
     return model
 
@@ -186,9 +170,9 @@ def circle(library: ModuleType, length: int, *, closed: bool = False) -> Model:
         def check(results: list[object]) -> None:
             errors = [result for result in results if isinstance(result, library.SingletonError)]
             assert errors, "nobody was told of the circle"
-            _nothing_left(library)
+            nothing_left(library)
 
-        return [_call(slots[n].get, build, n) for n in range(length)], check
+        return [call(slots[n].get, build, n) for n in range(length)], check
 
     return model
 
@@ -204,53 +188,79 @@ def chain(library: ModuleType) -> Model:
 
         def check(results: list[object]) -> None:
             assert results[0] is results[1], "the threads have different instances"
-            _nothing_left(library)
+            nothing_left(library)
 
         return [lambda: first.get(build), lambda: last.get(Client)], check
 
     return model
 
 
-def keyed(library: ModuleType, ops: str, *, max_size: int | None = None) -> Model:
-    """Return the model in which each thread makes one call for one key of `KeyedSlots`.
+def outdated(library: ModuleType, gets: int) -> Model:
+    """Return the model in which a setting changes, then a reset: nobody may get the old one later.
 
     Args:
         library: The package with the primitives.
-        ops: The calls, each as its name and its key: "get:a reset:a".
-        max_size: As for `KeyedSlots`.
+        gets: How many threads call meanwhile. What they build is made from the setting.
     """
-    calls = [word.split(":") for word in ops.split()]
 
     def model() -> tuple[Functions, Check]:
-        builds: dict[str, list[Client]] = {}
+        settings = {"url": "old"}
+        slot: Any = library.SingletonSlot(name="slot")
 
-        def factory(key: str) -> Client:
-            client = Client()
-            builds.setdefault(key, []).append(client)
-            step("build")
-            return client
+        def factory() -> str:
+            return settings["url"]
 
-        slots: Any = library.KeyedSlots(max_size=max_size, name="slots")
-
-        def call(word: str, key: str) -> Callable[[], object]:
-            return _call(slots.get, key, factory, key) if word == "get" else _call(slots.reset, key)
+        def change() -> object:
+            settings["url"] = "new"
+            return slot.reset()
 
         def check(results: list[object]) -> None:
-            dropped = {key: 0 for _, key in calls}
-            for (word, key), result in zip(calls, results, strict=True):
-                if word == "get":
-                    assert result in builds[key], "get returned no instance of its key"
-                else:
-                    dropped[key] += result is True
-            for key, built in builds.items():
-                assert max_size or len(built) <= 1 + dropped[key], "an instance was built twice"
-            assert max_size is None or len(slots._table) <= max_size, "the table is too long"
-            assert all(slot.built() for slot in slots._table.values()), "an empty slot was left"
-            _nothing_left(library)
+            assert set(results[1:]) <= {"old", "new"}, "get returned no instance"
+            assert slot.get(factory) == "new", "an instance that was being built outlived the reset"
+            nothing_left(library)
 
-        return [call(word, key) for word, key in calls], check
+        return [change, *[call(slot.get, factory)] * gets], check
 
     return model
+
+
+def independent(library: ModuleType, *, keyed: bool) -> Model:
+    """Return the model in which one build lasts until another is over: each has its own lock.
+
+    Args:
+        library: The package with the primitives.
+        keyed: Whether they are two keys of one table, and not two slots.
+    """
+
+    def model() -> tuple[Functions, Check]:
+        over = threading.Lock()
+        over.acquire()
+
+        def slow() -> Client:
+            with over:
+                return Client()
+
+        def quick() -> object:
+            client = get_last(Client)
+            over.release()
+            return client
+
+        get_first, get_last = _getters(library, keyed=keyed)
+
+        def check(results: list[object]) -> None:
+            assert all(isinstance(result, Client) for result in results), "get returned no instance"
+            nothing_left(library)
+
+        return [call(get_first, slow), quick], check
+
+    return model
+
+
+def _getters(library: ModuleType, *, keyed: bool) -> tuple[Callable[..., object], ...]:
+    if keyed:
+        slots = library.KeyedSlots(name="slots")
+        return partial(slots.get, "first"), partial(slots.get, "last")
+    return tuple(library.SingletonSlot(name=name).get for name in ("first", "last"))
 
 
 def _face(
@@ -263,11 +273,13 @@ def _face(
     return slot, lambda: slot.get(factory)
 
 
-def _call(function: Callable[..., object], *arguments: object) -> Callable[[], object]:
+def call(function: Callable[..., object], *arguments: object) -> Callable[[], object]:
+    """Return a function of this file, which is watched, that makes the call."""
     return lambda: function(*arguments)
 
 
-def _nothing_left(library: ModuleType) -> None:
+def nothing_left(library: ModuleType) -> None:
+    """Check that no thread is left in the graph of waits."""
     waiting = library._gate._waiting
     left = list(waiting)
     waiting.clear()  # a mutant's leftovers must not reach the next schedule

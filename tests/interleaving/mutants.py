@@ -147,6 +147,76 @@ MUTANTS = (
         "circle",
     ),
     Mutant(
+        "holder not cleared on an interrupt",
+        "_gate",
+        """                    return work(*args)
+                finally:
+                    self.holder = None
+""",
+        """                    result = work(*args)
+                except Exception:
+                    self.holder = None
+                    raise
+                self.holder = None
+                return result
+""",
+        "interrupted build",
+    ),
+    Mutant(
+        "a shared failure is kept",
+        "_slot",
+        "        attempt, self._attempt = self._attempt, _Attempt()\n",
+        "        attempt = self._attempt\n",
+        "shared failure",
+    ),
+    Mutant(
+        "reset does not wait for a build",
+        "_slot",
+        """        dropped = self._gate.hold("reset", self._take, expected)
+""",
+        """        dropped = self._take(expected)
+""",
+        "setting changes",
+    ),
+    Mutant(
+        "one lock for all slots",
+        "_gate",
+        "        self._lock = _thread.RLock()\n",
+        """        self._lock = globals().setdefault("_shared", _thread.RLock())
+""",
+        "one build waits",
+    ),
+    Mutant(
+        "leases are not counted",
+        "_tenure",
+        "            self._leases += 1\n",
+        "",
+        "lease, reset",
+    ),
+    Mutant(
+        "an instance is leased after it was closed",
+        "_tenure",
+        """            if self._retired:
+                return False
+            self._leases""",
+        "            self._leases",
+        "lease, reset",
+    ),
+    Mutant(
+        "a key is dropped while it is built",
+        "_keyed",
+        "            if slot.users or slot is newest",
+        "            if slot is newest",
+        "leases of keys",
+    ),
+    Mutant(
+        "a failed key is kept",
+        "_keyed",
+        "            del self._table[key]\n        if self._max",
+        "            pass\n        if self._max",
+        "failing key",
+    ),
+    Mutant(
         "lock not renewed after fork",
         "_slot",
         "        self._gate = Gate(self._gate.name)\n        self._attempt",
