@@ -43,7 +43,9 @@ def judge(library: ModuleType, killer: str) -> Result:
     }
     allow = (allowed[killer],) if killer in allowed else ()
     parts = [part for name, part in sys.modules.items() if name.startswith(f"{library.__name__}.")]
-    return explore(KILLERS[killer](library), watch=[library, *parts], bound=1, allow=allow)
+    return explore(
+        KILLERS[killer](library), watch=[library, *parts], bound=1, allow=allow, seconds=550
+    )
 
 
 def fork_leaves_the_gate_held(number: int, folder: str, held: int) -> None:

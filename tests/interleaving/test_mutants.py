@@ -11,6 +11,7 @@ from tests.interleaving.killers import KILLERS, fork_leaves_the_gate_held, judge
 from tests.interleaving.mutants import MUTANTS, Mutant, mutated
 from tests.support import child
 
+pytestmark = pytest.mark.timeout(600)  # as for the proofs: seconds, unless the machine is busy
 EXPLORED = [mutant for mutant in MUTANTS if mutant.killer in KILLERS]
 
 
