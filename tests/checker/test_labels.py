@@ -38,6 +38,18 @@ def test_every_judged_site_is_complete() -> None:
     assert 0.4 < held_out / len(labels) < 0.6
 
 
+def test_the_fresh_packages_are_others() -> None:
+    """What the checker was developed on is not what it is measured on, and no site counts twice."""
+    developed, fresh, reported = map(read_labels, ("labels.csv", "fresh.csv", "fresh_reported.csv"))
+    assert not {one.package for one in developed} & {one.package for one in fresh}
+    assert {(one.package, one.version) for one in reported} <= {
+        (one.package, one.version) for one in fresh
+    }
+    assert sum(one.is_bad for one in fresh) >= 40
+    sites = [(one.package, one.file, one.function, one.slot) for one in fresh + reported]
+    assert len(sites) == len(set(sites))
+
+
 @pytest.mark.parametrize(
     ("found", "matches"),
     [

@@ -13,7 +13,6 @@ from plugin_utils.checker import Finding, Level
 
 __all__ = ("Label", "Score", "match", "read_labels", "score", "wilson")
 
-_FILE = Path(__file__).with_name("labels.csv")
 _NEAR = 15
 # These stand where the flag, the reset or the decorator is, not at the slot that is judged.
 _ELSEWHERE = frozenset({"LS010", "LS012", "LS023", "LS090"})
@@ -49,9 +48,9 @@ class Label:
         return hashlib.sha256(f"{self.package}/{self.file}".encode()).digest()[0] % 2 == 1
 
 
-def read_labels() -> list[Label]:
-    """Return all judged sites."""
-    with _FILE.open(encoding="utf-8", newline="") as lines:
+def read_labels(name: str = "labels.csv") -> list[Label]:
+    """Return all judged sites of the file `name` beside this module."""
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))[1:]
     return [
         Label(package, version, file, int(line), function, slot, scope, verdict, arguable == "yes")
