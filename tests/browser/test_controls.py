@@ -16,6 +16,7 @@ from tests.browser.audits import inaccessible, too_wide, undrawn
 from tests.browser.budgets import weigh
 from tests.browser.server import serve
 from tests.browser.watched import Watched, open_page
+from tests.support.waiting import wait_until
 
 SOUND = """<!doctype html>
 <html lang="en">
@@ -147,7 +148,12 @@ def test_outside_requests_are_found(show: Show) -> None:
 def test_complaints_are_found(show: Show, fault: str, complaint: str) -> None:
     """Errors, warnings, exceptions and missing files are seen."""
     seen = show(fault)
-    assert [each for each in seen.complaints if complaint in each]
+
+    def is_heard() -> bool:
+        seen.page.title()  # what the page says arrives while it is asked something
+        return any(complaint in each for each in seen.complaints)
+
+    wait_until(is_heard)
 
 
 def test_weight_is_found(show: Show) -> None:
