@@ -42,16 +42,16 @@ site: setup  ## Build the guide into site/, strictly.
 properdocs: setup  ## Build the guide with MkDocs and with ProperDocs, and compare; gates nothing.
 	$(BIN)/python -m tests.support.successor
 
-# Longest first. Three at a time keep two cores busy: a browser and a server mostly wait.
+# Longest first, so that the two that run at a time end together.
 TESTS := browser unit blocks proved types hermes-pins one-file lint
 
 .PHONY: test
-test: setup  ## Run every test there is, three kinds at a time; takes minutes.
+test: setup  ## Run every test there is, two kinds at a time; takes minutes.
 	@$(BIN)/coverage erase
 	@$(BIN)/python -m tests.support.site .cache/site
 	@echo 'Side by side, each shown when it has ended: $(TESTS)'
 	@BUILT_SITE='$(CURDIR)/.cache/site' \
-	  $(MAKE) --no-print-directory --jobs=3 --output-sync=target $(TESTS)
+	  $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
 	@$(MAKE) --no-print-directory coverage
 	@echo "Every test passed, in $$(($$(date +%s) - $(BEGUN))) s (budget: 360)."
 
