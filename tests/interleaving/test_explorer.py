@@ -313,3 +313,19 @@ def test_lines_of_a_hidden_module_are_left_out() -> None:
     assert "self." not in hidden
     assert "slot.reset()" in hidden
     assert "# goes on" in hidden
+
+
+def test_what_is_given_up_is_left_in_order() -> None:
+    """A thread whose schedule is given up lets go of its locks, and cleans up behind it."""
+    before: list[SingletonSlot[object]] = []
+
+    def model() -> tuple[list[Callable[[], object]], Callable[[list[object]], None]]:
+        assert not _gate._waiting
+        assert all(slot._gate._lock.acquire(blocking=False) for slot in before)
+        slot: SingletonSlot[object] = SingletonSlot(name="slot")
+        before[:] = [slot]
+        return [lambda: slot.get(object)] * 2, lambda _results: None
+
+    result = explore(model, bound=1)
+    assert result.proved, result
+    assert result.redundant > 0

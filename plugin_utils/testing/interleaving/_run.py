@@ -27,7 +27,7 @@ _PATIENCE: Final = 20.0  # seconds for one schedule: it takes milliseconds unles
 
 
 class _Abandoned(BaseException):
-    """Unwinds a thread whose schedule is over."""
+    """Unwinds a thread whose schedule is over, where it would have to wait for ever."""
 
 
 class _Worker:
@@ -182,7 +182,8 @@ class Run:
         worker.pending = step
         worker.place = f"{frame.f_code.co_name}, line {frame.f_lineno}"
         self._hand_over(worker)
-        if worker.abandoned:
+        # What it was about to do can be to let go of a lock: it goes on while it can.
+        if worker.abandoned and not step.ready():
             raise _Abandoned
 
     def _hand_over(self, worker: _Worker) -> None:
@@ -216,7 +217,7 @@ class Run:
                 self._refusal = refusal
         if chosen is not None:
             return self._workers[chosen]
-        # Nothing is left to run, or to learn: the threads that are left unwind one by one.
+        # Nothing is left to run, or to learn: the threads that are left end, one by one.
         for one in live:
             one.abandoned = True
         return live[0] if live else None
