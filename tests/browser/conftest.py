@@ -71,7 +71,7 @@ def light(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def dark(browser: Browser) -> Iterator[BrowserContext]:
     """Return a reader who prefers dark colours."""
     with _context(browser, "dark") as context:

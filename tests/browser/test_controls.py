@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext
 
 from plugin_utils.docs_testing._pages import Fence
 from tests.browser import chromium, copying
-from tests.browser.audits import inaccessible, too_wide, undrawn
+from tests.browser.audits import COLOURS, inaccessible, too_wide, undrawn
 from tests.browser.budgets import weigh
 from tests.browser.server import serve
 from tests.browser.watched import Watched, open_page
@@ -112,6 +112,13 @@ def test_violations_are_found(show: Show) -> None:
     seen = show('<img src="data:,"><p style="color: #999; background: #aaa">Faint</p>')
     found = inaccessible(seen.page)
     assert sorted(each.partition(":")[0] for each in found) == ["color-contrast", "image-alt"]
+
+
+def test_faint_colours_are_found_alone(show: Show) -> None:
+    """The rules about colours find what another palette can spoil, and look at nothing else."""
+    seen = show('<img src="data:,"><p style="color: #999; background: #aaa">Faint</p>')
+    found = inaccessible(seen.page, COLOURS)
+    assert [each.partition(":")[0] for each in found] == ["color-contrast"]
 
 
 def test_wide_page_is_found(show: Show) -> None:

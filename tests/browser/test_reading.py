@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.audits import PHONE, undrawn
+from tests.browser.audits import PHONE, inaccessible, scheme, undrawn
 from tests.browser.watched import open_page
 
 WITH_TABS = "guide.html"
@@ -18,11 +18,6 @@ LEGIBLE = 10
 def guide(reader: BrowserContext, address: str) -> Page:
     """Open the guide as a reader who comes for the first time."""
     return open_page(reader, address, WITH_TABS).page
-
-
-def scheme(page: Page) -> str:
-    """Return the palette that the page is shown in."""
-    return str(page.evaluate("document.body.dataset.mdColorScheme"))
 
 
 def test_tabs_show_one_block_at_a_time(guide: Page) -> None:
@@ -53,6 +48,14 @@ def test_palette_follows_the_system_then_the_reader(guide: Page, address: str) -
     assert scheme(guide) == "slate"
     guide.get_by_title("Switch to the light palette").click()
     assert scheme(guide) == "default"
+
+
+def test_dark_system_gets_the_dark_palette(dark: BrowserContext, address: str) -> None:
+    """A reader whose system is dark starts in the dark palette, diagrams drawn."""
+    page = open_page(dark, address, WITH_DIAGRAM).page
+    assert scheme(page) == "slate"
+    assert undrawn(page, 1) == []
+    assert inaccessible(page) == []
 
 
 @pytest.mark.parametrize("key", ["/", "s"])

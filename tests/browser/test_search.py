@@ -35,18 +35,22 @@ ANSWERS = {
 
 @pytest.fixture(scope="module")
 def start(light: BrowserContext, address: str) -> Page:
-    """Open the start page."""
-    return open_page(light, address, "index.html").page
+    """Open the start page, and the search on it."""
+    page = open_page(light, address, "index.html").page
+    page.keyboard.press("/")
+    expect(page.get_by_role("textbox", name="Search")).to_be_focused()
+    return page
 
 
 def ask(page: Page, question: str) -> None:
-    """Type a question into the search box."""
-    page.reload()
-    page.keyboard.press("/")
-    expect(page.locator(".md-search-result__meta")).to_have_text("Type to start searching")
+    """Clear the search box, see the last answer gone, and type a question."""
     box = page.get_by_role("textbox", name="Search")
-    box.fill(question)
-    box.press("Shift")  # the theme searches when a key is let go
+    for text in ("", question):
+        box.fill(text)
+        box.press("Shift")  # the theme searches when a key is let go
+        if not text:
+            about = page.locator(".md-search-result__meta")
+            expect(about).to_have_text("Type to start searching")
 
 
 def answers(page: Page, question: str) -> list[str]:
