@@ -1,14 +1,19 @@
 """The program behind the figures of the page on the slot."""
 
 import re
+import runpy
+import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO
 
 import pytest
 
 from plugin_utils import SingletonSlot
 from snippets.measure.torn_reads import TwoFields, main, torn_reads
+
+SCRIPT = Path(__file__).parents[2] / "snippets/measure/torn_reads.py"
 
 # Dropping a file without closing it is what the program is about.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
@@ -47,6 +52,33 @@ def test_two_fields_build_reset_and_build_anew() -> None:
     second = slot.get(tempfile.TemporaryFile)
     assert second is not first
     slot.reset()
+
+
+def test_two_fields_test_again_under_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waited for another thread's build takes what that one built."""
+
+    class Waited:
+        """A lock that was let go when another thread had built."""
+
+        def __enter__(self) -> None:
+            monkeypatch.setattr(slot, "_value", built)
+            monkeypatch.setattr(slot, "_is_set", True)
+
+        def __exit__(self, *_: object) -> None: ...
+
+    slot = TwoFields()
+    monkeypatch.setattr(slot, "_lock", Waited())
+    with tempfile.TemporaryFile() as built:
+        assert slot.get(lambda: pytest.fail("built a second time")) is built
+
+
+def test_is_run_by_hand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command line says for how many seconds each form runs."""
+    monkeypatch.setattr(sys, "argv", ["torn_reads.py", "0.02"])
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert ", 0.02 s each" in capsys.readouterr().out
 
 
 def test_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str]) -> None:

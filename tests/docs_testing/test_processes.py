@@ -27,6 +27,12 @@ held.write(b"!")
 threading.Event().wait()
 ```
 """
+# What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+HEEDING_CTRL_C = """
+import signal, sys, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(pytest.console_main())
+"""
 
 
 @contextmanager
@@ -61,7 +67,15 @@ def test_an_interrupt_ends_the_block(tmp_path: Path) -> None:
     pipe, temporary = tmp_path / "pipe", tmp_path / "temporary"
     temporary.mkdir()
     site = sites.write(tmp_path / "site", {"docs/page.md": HANG.format(pipe=str(pipe))})
-    command = [sys.executable, "-m", "pytest", "--codeblocks", "-p", "no:cacheprovider", "docs"]
+    command = [
+        sys.executable,
+        "-c",
+        HEEDING_CTRL_C,
+        "--codeblocks",
+        "-p",
+        "no:cacheprovider",
+        "docs",
+    ]
     environ = {**os.environ, "TMPDIR": str(temporary)}
     with (
         pipe_that_is_let_go(pipe) as reader,
