@@ -88,7 +88,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice"
             )
-            yield replace(hit(site, level_of(site), message), site=site)
+            yield replace(hit(site, level_of(site), message, analysis), site=site)
 
 
 RULE = Rule("LS001", "Global built without a lock", "high", __doc__ or "", _check)

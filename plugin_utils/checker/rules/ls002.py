@@ -69,6 +69,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 level_of(site),
                 f"class attribute `{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice",
+                analysis,
             )
 
 

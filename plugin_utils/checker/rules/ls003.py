@@ -78,6 +78,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 level_of(site),
                 f"an item of `{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice",
+                analysis,
             )
     for flow in analysis.flows:
         for store in flow.defaults:

@@ -61,6 +61,7 @@ from collections.abc import Iterator
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes, makes_for
 from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.events import Call, Flow, Store, Test
 from plugin_utils.checker.rules.rule import Hit, Rule, level_of
 from plugin_utils.checker.sites import Site
@@ -75,7 +76,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             if test is None or not _can_race(call, helper.function, analysis):
                 continue
             made = _makes(store, helper, call, analysis)
-            level = level_of(Site(store, analysis.flow_of(call.caller), made))
+            site = Site(store, analysis.flow_of(call.caller), made)
+            level = min(level_of(site), limit(site, analysis))
             message = (
                 f"`{store.slot}` is tested here and stored in `{helper.function.name}()` without a"
                 " lock around both: two threads can build it twice"

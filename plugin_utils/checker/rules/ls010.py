@@ -98,7 +98,16 @@ def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
         return False
     if flow.function.is_async and not _awaits(store.rest):
         return False
+    if not _is_asked_first(store, flow, analysis):
+        return False
     return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+
+
+def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether the flag decides that the function runs; if not, it is a plain setter."""
+    calls = analysis.calls_of(flow.function)
+    tests = [*flow.tests, *(test for call in calls for test in call.tests)]
+    return any(test.slot == store.slot for test in tests)
 
 
 def _delivers(flag: Store, flow: Flow) -> bool:

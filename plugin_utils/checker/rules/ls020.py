@@ -77,7 +77,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is tested and stored under a lock that is not held in between:"
                 " two threads can build it, and the second store wins"
             )
-            yield hit(site, Level.HIGH if site.is_resource else Level.INFO, message)
+            yield hit(site, Level.HIGH if site.is_resource else Level.INFO, message, analysis)
 
 
 RULE = Rule("LS020", "Lock released between test and store", "high", __doc__ or "", _check)

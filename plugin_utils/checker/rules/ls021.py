@@ -78,12 +78,17 @@ from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
 
 # Calls on a fresh object that leave it as whole as it was.
 _HARMLESS = frozenset("add_done_callback close debug error info join start warning".split())
 _FINISHERS = frozenset({"exec_module"})
+_FILLS = frozenset("""
+    apply configure fill hydrate init initialise initialize load populate prepare restore setup
+    update
+    """.split())  # fmt: skip
 
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
@@ -93,7 +98,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is stored before it is ready: a caller that finds it there uses it"
                 " half-built"
             )
-            yield hit(site, Level.HIGH, message)
+            level = Level.HIGH if site.slot.is_process_wide else Level.MEDIUM
+            yield hit(site, level, message, analysis)
 
 
 def _is_public(site: Site, analysis: Analysis) -> bool:
@@ -102,9 +108,11 @@ def _is_public(site: Site, analysis: Analysis) -> bool:
         return False  # the readers look at a flag, which is set last
     if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
-    if isinstance(site.store.value, ast.BoolOp):  # `x = x or {}` mostly stores what is there
-        return site.is_resource
-    return site.is_resource or not site.slot.is_item or site.slot.owner == "sys"
+    match site.store.value:
+        case ast.BoolOp(values=[first, *_]):  # `x = x or {}` mostly stores what is there
+            return site.is_resource or last_name(first) != site.slot.name
+        case _:
+            return True
 
 
 def _is_finished_later(site: Site, analysis: Analysis) -> bool:
@@ -113,22 +121,42 @@ def _is_finished_later(site: Site, analysis: Analysis) -> bool:
     def is_it(node: ast.expr) -> bool:
         return last_name(node) in site.local_names or state.slot(node) == site.slot
 
-    later = (node for statement in site.store.rest for node in ast.walk(statement))
+    later = [node for statement in site.store.rest for node in ast.walk(statement)]
+    if site.slot.is_item and not site.is_resource and site.slot.owner != "sys":
+        return any(_sets_attribute(node, is_it) for node in later)
     return any(_finishes(node, is_it) for node in later)
 
 
 def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
     """Tell whether `node` still changes the object: sets a part of it, or calls it for effect."""
     match node:
-        case ast.Attribute(value=value, ctx=ast.Store()):
-            return is_it(value)
         case ast.Subscript(value=value, ctx=ast.Store()):
             return is_it(value)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)):
-            passed = name in _FINISHERS and any(map(is_it, args))
-            return passed or (name not in _HARMLESS and is_it(value))
+        case ast.Assign(targets=[target], value=value) if is_it(target):
+            return any(isinstance(part, ast.expr) and is_it(part) for part in ast.walk(value))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)) if (
+            is_it(value)
+        ):
+            return name not in _HARMLESS
+        case ast.Expr(value=ast.Call(func=func, args=args)):
+            return _fills(last_name(func)) and any(map(is_it, args))
+        case _:
+            return _sets_attribute(node, is_it)
+
+
+def _sets_attribute(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
+    match node:
+        case ast.Attribute(value=value, ctx=ast.Store()):
+            return is_it(value)
+        case ast.Call(func=ast.Name(id="setattr"), args=[value, _, _]):
+            return is_it(value)
         case _:
             return False
+
+
+def _fills(name: str) -> bool:
+    """Tell whether a function by this name changes what it is passed."""
+    return name in _FINISHERS or not _FILLS.isdisjoint(words_of(name)[:1])
 
 
 RULE = Rule("LS021", "Published before it is ready", "high", __doc__ or "", _check)

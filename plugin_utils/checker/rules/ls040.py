@@ -68,6 +68,8 @@ from collections.abc import Iterator
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
 
@@ -81,12 +83,19 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"between the test and the store of `{site.slot}` an `await` lets other tasks run:"
                 " each of them builds its own"
             )
-            yield hit(site, level_of(site), message)
+            is_sure = site.slot.is_process_wide or site.is_returned or _is_accessor(site)
+            level = level_of(site) if is_sure else min(level_of(site), Level.MEDIUM)
+            yield hit(site, level, message, analysis)
         else:
             message = (
                 f"`{site.slot}` is built in a coroutine: safe on one loop, not between threads"
             )
-            yield hit(site, Level.INFO, message)
+            yield hit(site, Level.INFO, message, analysis)
+
+
+def _is_accessor(site: Site) -> bool:
+    """Tell whether the function's name says that it may be called by anyone, any number of times."""
+    return words_of(site.function.name)[0] in {"ensure", "get"}
 
 
 RULE = Rule("LS040", "`await` between test and store", "high", __doc__ or "", _check)
