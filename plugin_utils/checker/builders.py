@@ -41,9 +41,11 @@ _PLAIN_CLASSES = frozenset({"TypeAdapter"})
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
 # No two calls give the same: callers who get one each disagree for ever.
 _UNIQUE = frozenset("""
-    SystemRandom getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1
-    uuid4 uuid7
+    NamedTemporaryFile SpooledTemporaryFile SystemRandom TemporaryDirectory TemporaryFile
+    getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1 uuid4 uuid7
     """.split())  # fmt: skip
+# Whoever is in the one that is lost is not found again, and nothing computes it anew.
+_REGISTRIES = frozenset({"WeakKeyDictionary", "WeakSet", "WeakValueDictionary"})
 _PLAIN_BASES = frozenset(
     {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
 )
@@ -162,6 +164,8 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
         return Makes.FLAG
     if name in LOCK_TYPES:
         return Makes.LOCK
+    if name in _REGISTRIES:
+        return Makes.RESOURCE
     if name in _LOOKUPS:
         return Makes.VALUE
     match call.func:
@@ -240,7 +244,7 @@ def _inherited(name: str, module: Module, depth: int, look_further: bool) -> Mak
 
 def _holds_something(found: Class, module: Module, depth: int) -> bool:
     """Tell whether an instance opens or holds what has an identity, or has to be closed."""
-    if not _CLOSERS.isdisjoint(found.methods):
+    if found.has_lock or not _CLOSERS.isdisjoint(found.methods):
         return True
     return depth > 0 and any(
         makes(value, init, module, depth - 1) >= Makes.RESOURCE for value, init in parts_of(found)

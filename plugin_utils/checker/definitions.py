@@ -40,10 +40,20 @@ class Class:
         return frozenset(made - self.instance_attributes) if made else frozenset()
 
     @cached_property
+    def shared_names(self) -> frozenset[str]:
+        """The names of the class body that no method sets on the instance: one for all of them."""
+        return frozenset(self.bindings.keys() - self.instance_attributes)
+
+    @cached_property
     def set_by_init(self) -> frozenset[str]:
         """The attributes that `__init__` stores on the instance."""
         init = self.methods.get("__init__")
         return _stored_on_receiver(init) if init else frozenset()
+
+    @property
+    def has_lock(self) -> bool:
+        """Whether the class body makes a lock."""
+        return any(map(makes_lock, self.bindings.values()))
 
     @cached_property
     def is_threaded(self) -> bool:
@@ -51,7 +61,7 @@ class Class:
 
         It owns a lock, or hands one of its methods to a thread or an executor.
         """
-        return any(map(makes_lock, self.bindings.values())) or any(
+        return self.has_lock or any(
             _shows_threads(node, method.receiver)
             for method in self.methods.values()
             for node in ast.walk(method.node)

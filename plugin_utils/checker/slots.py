@@ -161,7 +161,7 @@ def _own_attribute(name: str, function: Function, module: Module) -> Slot | None
     method = _method(function)
     if name in module.thread_locals or method.owner is None:
         return None
-    by_class = method.receives_class or name in method.owner.shared_containers
+    by_class = method.receives_class or name in method.owner.shared_names
     return Slot(Place.CLASS if by_class else Place.INSTANCE, method.owner.name, name)
 
 

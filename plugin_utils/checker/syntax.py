@@ -55,9 +55,9 @@ def last_line(node: ast.stmt | ast.expr) -> int:
 
 
 def alternatives(value: ast.expr) -> list[ast.expr]:
-    """Return what `a or b` and `a if c else b` can each give."""
+    """Return what `a or b` and `a if c else b` can each give, and what is in `a, b`."""
     match value:
-        case ast.BoolOp(values=values):
+        case ast.BoolOp(values=values) | ast.Tuple(elts=values):
             return values
         case ast.IfExp(body=body, orelse=orelse):
             return [body, orelse]
