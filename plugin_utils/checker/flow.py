@@ -85,8 +85,19 @@ class _Walker:
                 self.flow.drops += [
                     (slot, node) for slot in map(state.slot, targets) if slot is not None
                 ]
+            case ast.Import() | ast.ImportFrom():
+                self._import(node, rest, state)
             case _:
                 pass
+
+    def _import(self, node: ast.Import | ast.ImportFrom, rest: _Block, state: State) -> None:
+        """Note the globals that an import inside the function fills: each is there from now on."""
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if name in state.function.declared:
+                value = ast.Constant(True, lineno=node.lineno, end_lineno=node.end_lineno)
+                target = ast.Name(name, ast.Store())
+                self._assign([target], value, node, rest, state)
 
     def _if(self, node: ast.If, state: State) -> None:
         self._look_inside(node.test, state)

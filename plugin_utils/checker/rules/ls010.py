@@ -82,7 +82,9 @@ _WORK = frozenset("discover import load populate register scan".split())
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
-            if analysis.makes(store, flow) is Makes.FLAG and _is_early(store, flow, analysis):
+            is_flag = analysis.makes(store, flow) is Makes.FLAG
+            is_too_soon = _is_early if is_flag else _is_first_of_two
+            if is_too_soon(store, flow, analysis):
                 message = (
                     f"`{store.slot}` says done before the work is: a second caller goes on with a"
                     " value that is not there yet"
@@ -103,6 +105,19 @@ def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
     return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
 
 
+def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether the slot is asked about alone, and the function returns what is filled later."""
+    return (
+        store.slot.is_process_wide
+        and not store.slot.is_item
+        and not flow.function.is_async
+        and any(test.slot == store.slot for test in store.own_tests)
+        and not analysis.is_sheltered(flow.function)
+        and analysis.is_read_unlocked(store)
+        and _delivers(store, flow)
+    )
+
+
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the flag decides that the function runs; if not, it is a plain setter."""
     calls = analysis.calls_of(flow.function)
@@ -114,7 +129,9 @@ def _delivers(flag: Store, flow: Flow) -> bool:
     """Tell whether the function returns what is stored after the flag, whatever that is called."""
     returned = {found.read.slot for found in flow.returns if found.read is not None}
     inside = {node for statement in flag.rest for node in ast.walk(statement)}
-    return any(s.node in inside and s.slot in returned and _is_value(s) for s in flow.stores)
+    asked = {test.slot for test in flow.tests}
+    later = (s for s in flow.stores if s.node in inside and s.slot in returned - asked)
+    return any(map(_is_value, later))
 
 
 def _awaits(statements: Sequence[ast.stmt]) -> bool:
