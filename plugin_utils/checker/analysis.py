@@ -19,10 +19,10 @@ from plugin_utils.checker.words import words_of
 
 __all__ = ("Analysis",)
 
+# These run while a class is made, which is at import.
+_CLASS_TIMES = frozenset({"__init_subclass__", "__set_name__"})
 # These run before anyone else can see the instance.
-_PRIVATE_TIMES = frozenset("""
-    __init__ __post_init__ __init_subclass__ __setstate__ __set_name__ model_post_init
-    """.split())  # fmt: skip
+_PRIVATE_TIMES = _CLASS_TIMES | {"__init__", "__post_init__", "__setstate__", "model_post_init"}
 _VALIDATORS = frozenset(
     "validator root_validator field_validator model_validator validates".split()
 )
@@ -44,6 +44,8 @@ class Analysis:
 
     def makes(self, store: Store, flow: Flow) -> Makes:
         """Return what `store` puts into its slot."""
+        if store.slot.is_item and last_name(store.value) == flow.function.receiver != "":
+            return Makes.VALUE  # an object that enters itself into a table is made already
         return makes_for(store.slot.name, store.value, flow.function, self.module)
 
     @cached_property
@@ -55,7 +57,7 @@ class Analysis:
         for store in flow.stores:
             if store.own_tests:
                 makes = self.makes(store, flow)
-                if makes > Makes.FLAG and not self.is_sheltered(flow.function):
+                if makes > Makes.FLAG and not self.is_sheltered(flow.function, store.slot):
                     yield Site(store, flow, makes)
 
     @property
@@ -72,9 +74,13 @@ class Analysis:
 
     # Who calls.
 
-    def is_sheltered(self, function: Function) -> bool:
-        """Tell whether `function` runs where no second thread can: before sharing, or locked."""
-        if function.name in _PRIVATE_TIMES or function.name.endswith("_locked"):
+    def is_sheltered(self, function: Function, slot: Slot) -> bool:
+        """Tell whether no second thread can come to `slot` by way of `function`.
+
+        Because the instance is not shared yet, or because a lock is held.
+        """
+        early = _CLASS_TIMES if slot.is_process_wide else _PRIVATE_TIMES
+        if function.name in early or function.name.endswith("_locked"):
             return True
         decorators = [name.rpartition(".")[2] for name in function.decorators]
         if any(name in _VALIDATORS or self._is_locking(name) for name in decorators):

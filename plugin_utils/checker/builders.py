@@ -16,7 +16,7 @@ from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.slots import is_unset
 from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
-from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value
+from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value, words_of
 
 __all__ = (
     "Makes",
@@ -101,6 +101,8 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return _most(values[-1:], function, module, depth)
         case ast.Tuple(elts=values):
             return _most(values, function, module, depth)
+        case ast.Name(id=name) if name == function.receiver:
+            return _made_by(function.owner, module, depth)
         case ast.Name(id=name):
             return _local(name, function, module, depth)
         case ast.Call():
@@ -212,6 +214,8 @@ def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
 def _class_method(owner: str, name: str) -> Makes:
     if is_value(owner):
         return Makes.VALUE
+    if words_of(name)[:1] == ["from"]:
+        return _named(owner)
     return _named(name, Makes.RESOURCE if is_resource(owner) else Makes.UNKNOWN)
 
 

@@ -13,7 +13,7 @@ from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.sites import Site
-from plugin_utils.checker.syntax import last_name, nodes_in
+from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import words_of
 
 __all__ = ("is_plain", "limit")
@@ -134,8 +134,17 @@ def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Clas
         match made:
             case ast.Call(func=ast.Name(id="cls") | ast.Attribute(attr="__new__")):
                 return (function.owner, module) if function.owner else None
-            case ast.Call(func=ast.Name(id=name)) if found := class_named(name, module):
+            case ast.Call(func=func) if found := class_named(_class_name(func), module):
                 return found
             case _:
                 pass
     return None
+
+
+def _class_name(func: ast.expr) -> str:
+    """Return the dotted name of the class that is called, also by `Client.from_url()`."""
+    match func:
+        case ast.Attribute(value=owner, attr=name) if words_of(name)[:1] == ["from"]:
+            return dotted(owner)
+        case _:
+            return dotted(func)

@@ -20,11 +20,15 @@ _STEPS = 3
 
 
 def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, Module] | None:
-    """Return the class that `name` stands for in `module`, and the module that defines it."""
+    """Return the class that `name` stands for in `module`, and the module that defines it.
+
+    The name may be dotted: `models.Client`.
+    """
     if name in module.classes:
         return module.classes[name], module
-    source, _, original = module.imports.get(name, "").rpartition(".")
-    if not source or not module.path or not steps:
+    first, dot, rest = name.partition(".")
+    source, _, original = (module.imports.get(first, "") + dot + rest).rpartition(".")
+    if not source or first not in module.imports or not module.path or not steps:
         return None
     for path in _files_of(source, Path(module.path)):
         found = _module_at(path)

@@ -112,7 +112,7 @@ def holds_resource(name: str) -> bool:
 def is_value(name: str) -> bool:
     """Tell whether `name` names something that is equal however often it is computed."""
     words = words_of(name)
-    if not words or _is_store(name, words):
+    if not words or words[0] == "from" or _is_store(name, words):
         return False
     return words[0] in _FETCHES or words[-1] in _VALUES
 

@@ -96,7 +96,7 @@ def _builds_each_time(store: Store, flow: Flow, analysis: Analysis) -> bool:
         store.slot.is_process_wide
         and not is_real(store.regions)
         and not flow.function.is_async
-        and not analysis.is_sheltered(flow.function)
+        and not analysis.is_sheltered(flow.function, store.slot)
         and analysis.makes(store, flow) is Makes.RESOURCE
         and opens(store.value, flow.function)
     )

@@ -73,7 +73,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for store, helper in analysis.bare_stores:
         for call in analysis.calls_of(helper.function):
             test = _unlocked_test(call, store)
-            if test is None or not _can_race(call, helper.function, analysis):
+            if test is None or not _can_race(call, helper.function, store, analysis):
                 continue
             made = _makes(store, helper, call, analysis)
             site = Site(store, analysis.flow_of(call.caller), made)
@@ -85,7 +85,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield Hit(test.node, call.caller, str(store.slot), level, message)
 
 
-def _can_race(call: Call, helper: Function, analysis: Analysis) -> bool:
+def _can_race(call: Call, helper: Function, store: Store, analysis: Analysis) -> bool:
     """Tell whether `call` is one of the helper, at a time when another thread or task can call."""
     match call.node.func:
         case ast.Name():
@@ -95,7 +95,7 @@ def _can_race(call: Call, helper: Function, analysis: Analysis) -> bool:
         case _:
             is_it = False
     on_one_loop = call.caller.is_async and not helper.is_async
-    return is_it and not on_one_loop and not analysis.is_sheltered(call.caller)
+    return is_it and not on_one_loop and not analysis.is_sheltered(call.caller, store.slot)
 
 
 def _makes(store: Store, helper: Flow, call: Call, analysis: Analysis) -> Makes:

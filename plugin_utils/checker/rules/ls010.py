@@ -93,7 +93,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
-    if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function):
+    if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function, store.slot):
         return False
     is_latch = not _LATCHES.isdisjoint(words_of(store.slot.name))
     if not _is_true(store.value) or (is_latch and not _delivers(store, flow)):
@@ -112,7 +112,7 @@ def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
         and not store.slot.is_item
         and not flow.function.is_async
         and any(test.slot == store.slot for test in store.own_tests)
-        and not analysis.is_sheltered(flow.function)
+        and not analysis.is_sheltered(flow.function, store.slot)
         and analysis.is_read_unlocked(store)
         and _delivers(store, flow)
     )
