@@ -14,7 +14,7 @@ __all__ = ("Site", "is_real")
 
 
 # What is only started lives for its effect; nobody is handed the loser.
-_STARTS = frozenset({"start", "daemon", "join"})
+_STARTS = frozenset({"daemon", "join"})
 
 
 def is_real(regions: Regions) -> bool:

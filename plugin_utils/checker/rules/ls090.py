@@ -83,8 +83,9 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 def _is_plain(function: Function, analysis: Analysis) -> bool:
     """Tell whether the function gives back instances of a class without state."""
-    returned = [n.value for n in function.own_nodes if isinstance(n, ast.Return) and n.value]
-    return all(is_plain(value, function, analysis.module) for value in returned)
+    returned = (n.value for n in function.own_nodes if isinstance(n, ast.Return))
+    made = [value for value in returned if value and not isinstance(value, ast.Constant)]
+    return all(is_plain(value, function, analysis.module) for value in made)
 
 
 def _level(function: Function, cache: str) -> Level:
