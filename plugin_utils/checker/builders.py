@@ -35,6 +35,8 @@ _LOOPS = frozenset({"asyncio", "anyio", "trio"})
 _OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
 _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
+# Makes a class; two of one form serve alike.
+_CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_class", "type"})
 # Its name ends like that of a resource; it holds nothing but a schema.
 _PLAIN_CLASSES = frozenset({"TypeAdapter"})
 # Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
@@ -168,7 +170,7 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
         return Makes.LOCK
     if name in _REGISTRIES:
         return Makes.RESOURCE
-    if name in _LOOKUPS:
+    if name in _LOOKUPS | _CLASS_MAKERS:
         return Makes.VALUE
     match call.func:
         case ast.Name(id="cast") | ast.Attribute(attr="cast") if len(call.args) == _CAST:

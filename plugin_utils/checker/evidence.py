@@ -33,7 +33,7 @@ def limit(site: Site, analysis: Analysis) -> Level:
     """Return the level above which `site` is not reported, whatever it builds."""
     if _has_key_of_caller(site, analysis.module) or _is_built_at_import(site, analysis):
         return Level.INFO
-    if is_plain(site.store.value, site.function, analysis.module):
+    if _registers(site.function) or is_plain(site.store.value, site.function, analysis.module):
         return Level.INFO
     if _is_reached_only(site.function, analysis, _starts_program):
         return Level.MEDIUM
@@ -51,6 +51,13 @@ def is_plain(value: ast.expr, function: Function, module: Module) -> bool:
     """Tell whether `value` is an instance of a class, of this module or beside it, without state."""
     built = _class_of(value, function, module)
     return built is not None and instance_of(*built, look_further=True) is Makes.VALUE
+
+
+def _registers(function: Function) -> bool:
+    """Tell whether `function` is a decorator that gives back what it decorates: it runs at import."""
+    returned = [n.value for n in function.own_nodes if isinstance(n, ast.Return)]
+    given = function.params[:1] if function.owner is None else function.params[1:2]
+    return bool(returned) and all(v is not None and last_name(v) in given for v in returned)
 
 
 def _has_key_of_caller(site: Site, module: Module) -> bool:

@@ -66,7 +66,9 @@ _VALUES = frozenset("""
     timeout timestamp timezone token tokens tree tuple type types tz tzinfo uri url urls user
     username users value values variable variables vendor version versions view weight weights
     width words workspace year zone zoneinfo adapter_type parser encoder decoder serializer
-    deserializer validator lexer formatter converter
+    deserializer validator lexer formatter converter analyser analyzer codec comparator
+    hasher helper inspector mapper normalizer splitter strategy translation translations translator
+    visitor
     """.split())  # fmt: skip
 
 # A cache of these is more than memory.

@@ -76,8 +76,8 @@ from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.conditions import State
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
-from plugin_utils.checker.sites import Site
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.syntax import last_line, last_name
 from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
@@ -93,13 +93,35 @@ _FILLS = frozenset("""
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.sites:
-        if _is_public(site, analysis) and _is_finished_later(site, analysis):
+        if _is_filled_bit_by_bit(site, analysis):
+            message = (
+                f"`{site.slot}` is filled bit by bit: a caller that finds it no longer empty goes on"
+                " with a part of it"
+            )
+            yield hit(site, Level.HIGH, message, analysis)
+        elif _is_public(site, analysis) and _is_finished_later(site, analysis):
             message = (
                 f"`{site.slot}` is stored before it is ready: a caller that finds it there uses it"
                 " half-built"
             )
             level = Level.HIGH if site.slot.is_process_wide else Level.MEDIUM
             yield hit(site, level, message, analysis)
+
+
+def _is_filled_bit_by_bit(site: Site, analysis: Analysis) -> bool:
+    """Tell whether a container of the process is tested for emptiness, and filled in a loop."""
+    store = site.store
+    tests = [t for t in store.own_tests if t.is_of_all and t.slot == store.slot.container]
+    if site.function.is_async or not site.slot.is_process_wide or not tests:
+        return False
+    if not any(not is_real(test.read.regions & store.regions) for test in tests):
+        return False
+    loops = (n for n in site.function.own_nodes if isinstance(n, ast.For | ast.While))
+    return any(
+        loop.lineno >= tests[-1].node.lineno
+        and loop.lineno < store.node.lineno <= last_line(loop)
+        for loop in loops
+    )
 
 
 def _is_public(site: Site, analysis: Analysis) -> bool:
