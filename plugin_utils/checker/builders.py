@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 from plugin_utils.checker.definitions import Class, Function
-from plugin_utils.checker.instances import changes, is_filled_from_outside, parts_of
+from plugin_utils.checker.instances import changes, is_known_outside, parts_of
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.slots import is_unset
@@ -233,7 +233,7 @@ def instance_of(
         return Makes.RESOURCE
     if "dataclass" in found.decorators or bases & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
-    if changes(found) or is_filled_from_outside(found):
+    if is_resource(found.name) or changes(found) or is_known_outside(found):
         return Makes.RESOURCE
     return max(
         (_inherited(base, module, depth, look_further) for base in bases - _BARE_BASES),

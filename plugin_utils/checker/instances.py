@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.syntax import last_name
 
-__all__ = ("changes", "is_filled_from_outside", "parts_of")
+__all__ = ("changes", "is_known_outside", "parts_of")
 
 _FIRST = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 # They change the container or the object that they are called on.
@@ -57,16 +57,29 @@ def _is_part(value: ast.expr, method: Function, found: Class) -> bool:
             return False
 
 
-def is_filled_from_outside(found: Class) -> bool:
-    """Tell whether the instance begins with an empty container, or gets its parts from others.
+def is_known_outside(found: Class) -> bool:
+    """Tell whether others know the instance, or fill it.
 
-    What nobody in the class fills, somebody else does.
+    What begins empty and is filled by nobody in the class is filled by somebody else.
     """
     init = found.methods.get("__init__")
     if init and any(_is_empty(value) and not _fills(init, name) for name, value in _set_by(init)):
         return True
+    if init and any(_enters(node, init.receiver) for node in init.own_nodes):
+        return True
     new = found.methods.get("__new__")
     return new is not None and any(map(_is_part_of_other, new.own_nodes))
+
+
+def _enters(node: ast.AST, receiver: str) -> bool:
+    """Tell whether `node` hands the instance to somebody who keeps it: `all_of_them.append(self)`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=func, args=args)):
+            return last_name(func) != "setattr" and any(
+                isinstance(arg, ast.Name) and arg.id == receiver for arg in args
+            )
+        case _:
+            return False
 
 
 def _is_part_of_other(node: ast.AST) -> bool:
