@@ -128,6 +128,14 @@ class Analysis:
         )
 
     @cached_property
+    def passed_on(self) -> frozenset[str]:
+        """The names that are used otherwise than by a call: anyone may call what they stand for."""
+        nodes = list(ast.walk(self.module.tree))
+        called = {node.func for node in nodes if isinstance(node, ast.Call)}
+        named = (n for n in nodes if isinstance(n, ast.Name | ast.Attribute) and n not in called)
+        return frozenset(last_name(node) for node in named if isinstance(node.ctx, ast.Load))
+
+    @cached_property
     def called_at_import(self) -> frozenset[str]:
         """The dotted names of what the module calls while it is imported."""
         return frozenset(dotted(c.func) for c in _calls_at_import(self.module.tree.body))
@@ -188,6 +196,7 @@ class Analysis:
 def _calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:
     """Yield the calls of module level, of class bodies, of decorators and of defaults."""
     for statement in block:
+        roots: list[ast.AST]
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 args = statement.args

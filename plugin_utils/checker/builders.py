@@ -16,7 +16,13 @@ from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.slots import is_unset
 from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
-from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value, words_of
+from plugin_utils.checker.words import (
+    holds_resource,
+    is_class_name,
+    is_resource,
+    is_value,
+    words_of,
+)
 
 __all__ = (
     "Makes",
@@ -30,7 +36,6 @@ __all__ = (
 )
 
 _DEPTH = 3
-_CAST = 2
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
 _OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
@@ -72,6 +77,15 @@ class Makes(IntEnum):
     """A lock; two locks exclude nobody."""
 
 
+_MADE_BY = {
+    **dict.fromkeys(_MEMOS, Makes.FLAG),
+    **dict.fromkeys(LOCK_TYPES, Makes.LOCK),
+    **dict.fromkeys(_REGISTRIES, Makes.RESOURCE),
+    **dict.fromkeys(_LOOKUPS | _CLASS_MAKERS, Makes.VALUE),
+}
+"""What is made by some callables, wherever they come from."""
+
+
 def makes_for(name: str, value: ast.expr, function: Function, module: Module) -> Makes:
     """Return what `value` makes for the slot `name`, whose name counts if the value's does not."""
     made = makes(value, function, module)
@@ -107,6 +121,8 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return _made_by(function.owner, module, depth)
         case ast.Name(id=name):
             return _local(name, function, module, depth)
+        case ast.Call(func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[_, inner]):
+            return makes(inner, function, module, depth)
         case ast.Call():
             return _call(value, function, module, depth)
         case _:
@@ -164,17 +180,11 @@ def values_of(name: str, function: Function) -> Iterator[ast.expr]:
 
 def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
     name = last_name(call.func)
-    if name in _MEMOS or is_of_a_loop(call.func, module):
+    if is_of_a_loop(call.func, module):
         return Makes.FLAG
-    if name in LOCK_TYPES:
-        return Makes.LOCK
-    if name in _REGISTRIES:
-        return Makes.RESOURCE
-    if name in _LOOKUPS | _CLASS_MAKERS:
-        return Makes.VALUE
+    if name in _MADE_BY:
+        return _MADE_BY[name]
     match call.func:
-        case ast.Name(id="cast") | ast.Attribute(attr="cast") if len(call.args) == _CAST:
-            return makes(call.args[-1], function, module, depth)
         case ast.Name(id="cls") | ast.Attribute(attr="__new__"):
             return _made_by(function.owner, module, depth)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__call__"):
@@ -226,7 +236,7 @@ def instance_of(
 ) -> Makes:
     """Return what an instance of `found` is, which is a class of `module`.
 
-    What it inherits from other modules counts as unknown, unless the caller wants to `look_further`.
+    What it inherits from other modules counts as unknown, unless the caller may `look_further`.
     """
     bases = {last_name(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
     if _holds_something(found, module, depth):
@@ -236,12 +246,15 @@ def instance_of(
     if is_resource(found.name) or changes(found) or is_known_outside(found):
         return Makes.RESOURCE
     return max(
-        (_inherited(base, module, depth, look_further) for base in bases - _BARE_BASES),
+        (
+            _inherited(base, module, depth, look_further=look_further)
+            for base in bases - _BARE_BASES
+        ),
         default=Makes.VALUE,
     )
 
 
-def _inherited(name: str, module: Module, depth: int, look_further: bool) -> Makes:
+def _inherited(name: str, module: Module, depth: int, *, look_further: bool) -> Makes:
     base = class_named(name, module, steps=_DEPTH if look_further else 0)
     if base is None or depth == 0:
         return Makes.RESOURCE  # who knows what it brings

@@ -48,13 +48,13 @@ def limit(site: Site, analysis: Analysis) -> Level:
 
 
 def is_plain(value: ast.expr, function: Function, module: Module) -> bool:
-    """Tell whether `value` is an instance of a class, of this module or beside it, without state."""
+    """Tell whether `value` is an instance of a class without state, here or in a module beside."""
     built = _class_of(value, function, module)
     return built is not None and instance_of(*built, look_further=True) is Makes.VALUE
 
 
 def _registers(function: Function) -> bool:
-    """Tell whether `function` is a decorator that gives back what it decorates: it runs at import."""
+    """Tell whether `function` gives back what it was given, as a decorator does, at import."""
     returned = [n.value for n in function.own_nodes if isinstance(n, ast.Return)]
     given = function.params[:1] if function.owner is None else function.params[1:2]
     return bool(returned) and all(v is not None and last_name(v) in given for v in returned)
@@ -113,7 +113,7 @@ def _is_reached_only(
         elif one not in seen:
             seen.add(one)
             callers = [call.caller for call in analysis.calls_of(one)]
-            if not callers or not one.is_private:
+            if not callers or not one.is_private or one.name in analysis.passed_on:
                 return False
             todo += callers
     return is_accepted

@@ -72,7 +72,7 @@ def is_known_outside(found: Class) -> bool:
 
 
 def _enters(node: ast.AST, receiver: str) -> bool:
-    """Tell whether `node` hands the instance to somebody who keeps it: `all_of_them.append(self)`."""
+    """Tell whether `node` hands the instance to somebody who keeps it: `known.append(self)`."""
     match node:
         case ast.Expr(value=ast.Call(func=func, args=args)):
             return last_name(func) != "setattr" and any(
@@ -129,16 +129,11 @@ def parts_of(found: Class) -> Iterator[tuple[ast.expr, Function]]:
 
 def _set_by(init: Function) -> Iterator[tuple[str, ast.expr]]:
     for node in init.own_nodes:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                pass
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                targets = [target]
-            case _:
-                continue
-        for target in targets:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             match target:
                 case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == init.receiver:
-                    yield name, value
+                    yield name, node.value
                 case _:
                     pass

@@ -93,29 +93,32 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
-    if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function, store.slot):
+    if not _is_open(store, flow, analysis):
         return False
     is_latch = not _LATCHES.isdisjoint(words_of(store.slot.name))
     if not _is_true(store.value) or (is_latch and not _delivers(store, flow)):
         return False
     if flow.function.is_async and not _awaits(store.rest):
         return False
-    if not _is_asked_first(store, flow, analysis):
-        return False
-    return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+    is_asked = _is_asked_first(store, flow, analysis)
+    return is_asked and any(_works(s, store, flow) for s in store.rest)
+
+
+def _is_open(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether another thread can look at the slot, which is one of the whole process."""
+    return (
+        store.slot.is_process_wide
+        and not store.slot.is_item
+        and not analysis.is_sheltered(flow.function, store.slot)
+        and analysis.is_read_unlocked(store)
+    )
 
 
 def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
-    return (
-        store.slot.is_process_wide
-        and not store.slot.is_item
-        and not flow.function.is_async
-        and any(test.slot == store.slot for test in store.own_tests)
-        and not analysis.is_sheltered(flow.function, store.slot)
-        and analysis.is_read_unlocked(store)
-        and _delivers(store, flow)
-    )
+    is_asked = any(test.slot == store.slot for test in store.own_tests)
+    is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
+    return is_asked and is_loose and _delivers(store, flow)
 
 
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:

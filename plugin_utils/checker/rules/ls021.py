@@ -93,10 +93,10 @@ _FILLS = frozenset("""
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.sites:
-        if _is_filled_bit_by_bit(site, analysis):
+        if _is_filled_bit_by_bit(site):
             message = (
-                f"`{site.slot}` is filled bit by bit: a caller that finds it no longer empty goes on"
-                " with a part of it"
+                f"`{site.slot}` is filled bit by bit: a caller that finds it no longer empty goes"
+                " on with a part of it"
             )
             yield hit(site, Level.HIGH, message, analysis)
         elif _is_public(site, analysis) and _is_finished_later(site, analysis):
@@ -108,7 +108,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield hit(site, level, message, analysis)
 
 
-def _is_filled_bit_by_bit(site: Site, analysis: Analysis) -> bool:
+def _is_filled_bit_by_bit(site: Site) -> bool:
     """Tell whether a container of the process is tested for emptiness, and filled in a loop."""
     store = site.store
     tests = [t for t in store.own_tests if t.is_of_all and t.slot == store.slot.container]
@@ -118,8 +118,7 @@ def _is_filled_bit_by_bit(site: Site, analysis: Analysis) -> bool:
         return False
     loops = (n for n in site.function.own_nodes if isinstance(n, ast.For | ast.While))
     return any(
-        loop.lineno >= tests[-1].node.lineno
-        and loop.lineno < store.node.lineno <= last_line(loop)
+        loop.lineno >= tests[-1].node.lineno and loop.lineno < store.node.lineno <= last_line(loop)
         for loop in loops
     )
 

@@ -94,8 +94,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _is_accessor(site: Site) -> bool:
-    """Tell whether the function's name says that it may be called by anyone, any number of times."""
-    return words_of(site.function.name)[0] in {"ensure", "get"}
+    """Tell whether the function's name says that anyone may call it, any number of times."""
+    return not {"ensure", "get"}.isdisjoint(words_of(site.function.name)[:1])
 
 
 RULE = Rule("LS040", "`await` between test and store", "high", __doc__ or "", _check)
