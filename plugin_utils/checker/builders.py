@@ -27,6 +27,7 @@ from plugin_utils.checker.words import (
 __all__ = (
     "Makes",
     "instance_of",
+    "is_extended",
     "is_of_a_loop",
     "makes",
     "makes_for",
@@ -238,23 +239,21 @@ def instance_of(
 
     What it inherits from other modules counts as unknown, unless the caller may `look_further`.
     """
-    bases = {last_name(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
+    bases = {dotted(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
+    names = {base.rpartition(".")[2] for base in bases}
     if _holds_something(found, module, depth):
         return Makes.RESOURCE
-    if "dataclass" in found.decorators or bases & _PLAIN_BASES or is_value(found.name):
+    if "dataclass" in found.decorators or names & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
     if is_resource(found.name) or changes(found) or is_known_outside(found):
         return Makes.RESOURCE
-    return max(
-        (
-            _inherited(base, module, depth, look_further=look_further)
-            for base in bases - _BARE_BASES
-        ),
-        default=Makes.VALUE,
-    )
+    inherited = (_inherited(base, module, depth, look_further=look_further) for base in bases)
+    return max(inherited, default=Makes.VALUE)
 
 
 def _inherited(name: str, module: Module, depth: int, *, look_further: bool) -> Makes:
+    if name.rpartition(".")[2] in _BARE_BASES:
+        return Makes.VALUE
     base = class_named(name, module, steps=_DEPTH if look_further else 0)
     if base is None or depth == 0:
         return Makes.RESOURCE  # who knows what it brings
@@ -272,12 +271,12 @@ def _holds_something(found: Class, module: Module, depth: int) -> bool:
 
 def _made_by(owner: Class | None, module: Module, depth: int) -> Makes:
     """Return what `cls()` makes in a method of `owner`, where `cls` may be a class below it."""
-    if owner is None or _is_extended(owner, module):
+    if owner is None or is_extended(owner, module):
         return Makes.RESOURCE
     return instance_of(owner, module, depth)
 
 
-def _is_extended(found: Class, module: Module) -> bool:
+def is_extended(found: Class, module: Module) -> bool:
     """Tell whether another class of the module inherits from `found`."""
     others = module.classes.values()
     return any(last_name(base) == found.name for other in others for base in other.node.bases)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, instance_of, is_of_a_loop, values_of
+from plugin_utils.checker.builders import Makes, instance_of, is_extended, is_of_a_loop, values_of
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.instances import parts_of
 from plugin_utils.checker.model import Level
@@ -140,7 +140,8 @@ def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Clas
     for made in values:
         match made:
             case ast.Call(func=ast.Name(id="cls") | ast.Attribute(attr="__new__")):
-                return (function.owner, module) if function.owner else None
+                owner = function.owner
+                return (owner, module) if owner and not is_extended(owner, module) else None
             case ast.Call(func=func) if found := class_named(_class_name(func), module):
                 return found
             case _:

@@ -27,8 +27,11 @@ def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, 
     if name in module.classes:
         return module.classes[name], module
     first, dot, rest = name.partition(".")
-    source, _, original = (module.imports.get(first, "") + dot + rest).rpartition(".")
-    if not source or first not in module.imports or not module.path or not steps:
+    full = module.imports.get(first, "") + dot + rest
+    original = full.rpartition(".")[2]
+    source = full.removesuffix(original)
+    source = source[:-1] if source.strip(".") else source  # the dots of `from . import` stay
+    if first not in module.imports or not source or not module.path or not steps:
         return None
     for path in _files_of(source, Path(module.path)):
         found = _module_at(path)
