@@ -49,7 +49,8 @@ Not rewritten: what the key has to be is your decision.
 ## Known limits
 
 High if what is built has an identity and the function hands it out, medium if it does not hand it
-out, `info` if it is a value. `cache.setdefault(key, Client())` is medium: all callers get one
+out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
+the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is medium: all callers get one
 object, but the losers are built and dropped, which matters only if they hold something open, as
 the name has to say.
 

@@ -54,8 +54,11 @@ Not rewritten: which of the two writes is the wrong one depends on what the flag
 ## Known limits
 
 A latch that notes that something was tried, said or started (`_warned`, `_attempted`) is left
-alone, unless its function returns what comes after it. Only flags of the whole process are looked
-at.
+alone, unless its function returns what comes after it. So is a flag that nobody asks about before
+the function runs: that is a setter. Only flags of the whole process are looked at.
+
+A value is a flag, too, if it is tested alone and the function returns what it stores after it; and
+so is a module that is imported into a global.
 """
 
 import ast

@@ -65,8 +65,12 @@ touch an accessor that goes on with its object after the store.
 ## Known limits
 
 `start()`, `close()` and the methods of loggers do not count as initialisation. A constructor that
-publishes `self` is not seen, nor is a function that is passed the object to finish it. Coroutines
-are left alone: no other task runs between two statements.
+publishes `self` is not seen. A function that is passed the object counts if its name says that it
+changes it (`update_from(path, options)`). Coroutines are left alone: no other task runs between two
+statements. Medium for an attribute of an instance.
+
+A container of the process that is found empty and filled in a loop is reported as well: the next
+caller finds it no longer empty, and not yet full.
 """
 
 import ast

@@ -59,6 +59,8 @@ Not rewritten: a lock of one loop does not serve another, and that choice is you
 ## Known limits
 
 High for what has an identity and is handed out, medium if it is not handed out, `info` for a value.
+For an attribute of an instance, high takes more: the method returns it, or is called `get_...` or
+`ensure_...`.
 A coroutine that does not await before it stores is safe on one loop: level `info`. A generator that
 yields between test and store is not seen.
 """
