@@ -50,9 +50,9 @@ Not rewritten: what the key has to be is your decision.
 
 High if what is built has an identity and the function hands it out, medium if it does not hand it
 out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
-the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is medium: all callers get one
-object, but the losers are built and dropped, which matters only if they hold something open, as
-the name has to say.
+the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is
+medium: all callers get one object, but the losers are built and dropped, which matters only if they
+hold something open, as the name has to say.
 
 Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
 builds, `update` with more than one key, `append` where no test found the list empty, a cache class

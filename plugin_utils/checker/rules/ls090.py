@@ -48,7 +48,8 @@ Not rewritten: callers may use `cache_clear` and the like.
 High for a function without arguments, whose one object is the process's. Medium for one with
 arguments, for one inside another function, and for `cached_property`, where the level does not
 depend on the Python that you run: a plugin does not choose its host's. A cached value is reported
-at level `info`. A cache decorator by another name is not seen, nor is `cache(build)` written as a call.
+at level `info`. A cache decorator by another name is not seen, nor is `cache(build)` written as a
+call.
 """
 
 import ast
