@@ -81,16 +81,12 @@ def _flagged(store: Store, tested: list[Store]) -> Store:
 
 
 def _stands_for(other: Store, store: Store) -> bool:
+    """Tell whether `other` says that the slot of `store` is filled; that it is tested, is known."""
     if _is_true(other.value):
         return other.node.lineno > store.node.lineno
-    return (
-        store.slot.is_process_wide
-        and other.slot.is_process_wide
-        and other.node is not store.node
-        and last_name(other.value) not in {last_name(store.value)} - {""}
-        and not store.own_tests
-        and other.own_tests[-1] in store.tests
-    )
+    is_one_object = last_name(other.value) == last_name(store.value) != ""
+    is_shared = store.slot.is_process_wide and other.slot.is_process_wide
+    return is_shared and not is_one_object and other.node is not store.node and not store.own_tests
 
 
 def _is_true(value: ast.expr) -> bool:
