@@ -112,11 +112,11 @@ def _is_reached_only(
             is_accepted = True
         elif one not in seen:
             seen.add(one)
-            callers = [call.caller for call in analysis.calls_of(one)]
-            if not callers or not one.is_private or one.name in analysis.passed_on:
+            callers = [c.caller for c in analysis.calls_of(one)] if one.is_private else []
+            if not callers:
                 return False
             todo += callers
-    return is_accepted
+    return is_accepted and not any(one.name in analysis.passed_on for one in seen)
 
 
 def _is_coroutine(function: Function) -> bool:

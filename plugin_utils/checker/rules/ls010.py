@@ -96,10 +96,10 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
-    if not _is_open(store, flow, analysis):
+    if not _is_true(store.value) or not _is_open(store, flow, analysis):
         return False
     is_latch = not _LATCHES.isdisjoint(words_of(store.slot.name))
-    if not _is_true(store.value) or (is_latch and not _delivers(store, flow)):
+    if is_latch and not _delivers(store, flow):
         return False
     if flow.function.is_async and not _awaits(store.rest):
         return False
@@ -126,9 +126,10 @@ def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
 
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the flag decides that the function runs; if not, it is a plain setter."""
+    if any(test.slot == store.slot for test in flow.tests):
+        return True
     calls = analysis.calls_of(flow.function)
-    tests = [*flow.tests, *(test for call in calls for test in call.tests)]
-    return any(test.slot == store.slot for test in tests)
+    return any(test.slot == store.slot for call in calls for test in call.tests)
 
 
 def _delivers(flag: Store, flow: Flow) -> bool:
