@@ -14,17 +14,20 @@ from plugin_utils.checker.flow import walk
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.sites import Site, is_real
 from plugin_utils.checker.slots import Slot
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.syntax import dotted, last_name, nodes_in
+from plugin_utils.checker.words import words_of
 
 __all__ = ("Analysis",)
 
+# These run while a class is made, which is at import.
+_CLASS_TIMES = frozenset({"__init_subclass__", "__set_name__"})
 # These run before anyone else can see the instance.
-_PRIVATE_TIMES = frozenset("""
-    __init__ __post_init__ __init_subclass__ __setstate__ __set_name__ model_post_init
-    """.split())  # fmt: skip
+_PRIVATE_TIMES = _CLASS_TIMES | {"__init__", "__post_init__", "__setstate__", "model_post_init"}
 _VALIDATORS = frozenset(
     "validator root_validator field_validator model_validator validates".split()
 )
+
+_LOCKING = frozenset("lock locked locking mutex serialized synchronised synchronized".split())
 
 
 class Analysis:
@@ -41,6 +44,8 @@ class Analysis:
 
     def makes(self, store: Store, flow: Flow) -> Makes:
         """Return what `store` puts into its slot."""
+        if store.slot.is_item and last_name(store.value) == flow.function.receiver != "":
+            return Makes.VALUE  # an object that enters itself into a table is made already
         return makes_for(store.slot.name, store.value, flow.function, self.module)
 
     @cached_property
@@ -52,7 +57,7 @@ class Analysis:
         for store in flow.stores:
             if store.own_tests:
                 makes = self.makes(store, flow)
-                if makes > Makes.FLAG and not self.is_sheltered(flow.function):
+                if makes > Makes.FLAG and not self.is_sheltered(flow.function, store.slot):
                     yield Site(store, flow, makes)
 
     @property
@@ -69,13 +74,26 @@ class Analysis:
 
     # Who calls.
 
-    def is_sheltered(self, function: Function) -> bool:
-        """Tell whether `function` runs where no second thread can: before sharing, or locked."""
-        if function.name in _PRIVATE_TIMES or function.name.endswith("_locked"):
+    def is_sheltered(self, function: Function, slot: Slot) -> bool:
+        """Tell whether no second thread can come to `slot` by way of `function`.
+
+        Because the instance is not shared yet, or because a lock is held.
+        """
+        early = _CLASS_TIMES if slot.is_process_wide else _PRIVATE_TIMES
+        if function.name in early or function.name.endswith("_locked"):
             return True
-        if any(name.rpartition(".")[2] in _VALIDATORS for name in function.decorators):
+        decorators = [name.rpartition(".")[2] for name in function.decorators]
+        if any(name in _VALIDATORS or self._is_locking(name) for name in decorators):
             return True
-        return _is_private(function) and function in self._called_under_lock
+        return function.is_private and function in self._called_under_lock
+
+    def _is_locking(self, decorator: str) -> bool:
+        """Tell whether a decorator holds a lock around what it decorates."""
+        if not _LOCKING.isdisjoint(words_of(decorator)):
+            return True
+        found = self.module.functions.get(decorator)
+        items = [n for n in ast.walk(found.node) if isinstance(n, ast.withitem)] if found else []
+        return any(self.module.is_lock(item.context_expr) for item in items)
 
     def calls_of(self, function: Function) -> list[Call]:
         """Return the calls, in this module, of something by the name of `function`."""
@@ -92,7 +110,7 @@ class Analysis:
     @cached_property
     def _called_under_lock(self) -> frozenset[Function]:
         """The private functions whose every caller in the module holds a lock."""
-        private = [f for f in self.module.all_functions if _is_private(f)]
+        private = [f for f in self.module.all_functions if f.is_private]
         sheltered: frozenset[Function] = frozenset()
         while True:
             more = frozenset(f for f in private if self._shelters(f, sheltered))
@@ -108,6 +126,19 @@ class Analysis:
             or call.caller.name.endswith("_locked")
             for call in callers
         )
+
+    @cached_property
+    def passed_on(self) -> frozenset[str]:
+        """The names that are used otherwise than by a call: anyone may call what they stand for."""
+        nodes = list(ast.walk(self.module.tree))
+        called = {node.func for node in nodes if isinstance(node, ast.Call)}
+        named = (n for n in nodes if isinstance(n, ast.Name | ast.Attribute) and n not in called)
+        return frozenset(last_name(node) for node in named if isinstance(node.ctx, ast.Load))
+
+    @cached_property
+    def called_at_import(self) -> frozenset[str]:
+        """The dotted names of what the module calls while it is imported."""
+        return frozenset(dotted(c.func) for c in _calls_at_import(self.module.tree.body))
 
     # Who shares.
 
@@ -162,5 +193,20 @@ class Analysis:
         return any(t.slot == store.slot and not t.read.regions for f in self.flows for t in f.tests)
 
 
-def _is_private(function: Function) -> bool:
-    return function.name.startswith("_") and not function.name.startswith("__")
+def _calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:
+    """Yield the calls of module level, of class bodies, of decorators and of defaults."""
+    for statement in block:
+        roots: list[ast.AST]
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                args = statement.args
+                defaults = [*args.defaults, *args.kw_defaults]
+                roots = [*statement.decorator_list, *(d for d in defaults if d is not None)]
+            case ast.ClassDef():
+                yield from _calls_at_import(statement.body)
+                roots = [*statement.decorator_list, *statement.bases]
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue
+            case _:
+                roots = [statement]
+        yield from (node for node in nodes_in(roots) if isinstance(node, ast.Call))

@@ -11,30 +11,54 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.instances import changes, is_known_outside, parts_of
 from plugin_utils.checker.module import Module
+from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.slots import is_unset
 from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
-from plugin_utils.checker.words import holds_resource, is_class_name, is_resource, is_value
+from plugin_utils.checker.words import (
+    holds_resource,
+    is_class_name,
+    is_resource,
+    is_value,
+    words_of,
+)
 
-__all__ = ("Makes", "makes", "makes_for", "opens", "returned_by")
+__all__ = (
+    "Makes",
+    "instance_of",
+    "is_extended",
+    "is_of_a_loop",
+    "makes",
+    "makes_for",
+    "opens",
+    "returned_by",
+    "values_of",
+)
 
 _DEPTH = 3
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
 _OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
 _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
+# Makes a class; two of one form serve alike.
+_CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_class", "type"})
 # Its name ends like that of a resource; it holds nothing but a schema.
 _PLAIN_CLASSES = frozenset({"TypeAdapter"})
 # Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
 # No two calls give the same: callers who get one each disagree for ever.
 _UNIQUE = frozenset("""
-    SystemRandom getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1
-    uuid4 uuid7
+    NamedTemporaryFile SpooledTemporaryFile SystemRandom TemporaryDirectory TemporaryFile
+    getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1 uuid4 uuid7
     """.split())  # fmt: skip
+# Whoever is in the one that is lost is not found again, and nothing computes it anew.
+_REGISTRIES = frozenset({"WeakKeyDictionary", "WeakSet", "WeakValueDictionary"})
 _PLAIN_BASES = frozenset(
     {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
 )
+_BARE_BASES = frozenset({"ABC", "Generic", "Protocol", "object"})
+_CLOSERS = frozenset("__aexit__ __del__ __exit__ aclose close disconnect shutdown stop".split())
 
 
 class Makes(IntEnum):
@@ -54,6 +78,15 @@ class Makes(IntEnum):
     """A lock; two locks exclude nobody."""
 
 
+_MADE_BY = {
+    **dict.fromkeys(_MEMOS, Makes.FLAG),
+    **dict.fromkeys(LOCK_TYPES, Makes.LOCK),
+    **dict.fromkeys(_REGISTRIES, Makes.RESOURCE),
+    **dict.fromkeys(_LOOKUPS | _CLASS_MAKERS, Makes.VALUE),
+}
+"""What is made by some callables, wherever they come from."""
+
+
 def makes_for(name: str, value: ast.expr, function: Function, module: Module) -> Makes:
     """Return what `value` makes for the slot `name`, whose name counts if the value's does not."""
     made = makes(value, function, module)
@@ -64,7 +97,7 @@ def makes_for(name: str, value: ast.expr, function: Function, module: Module) ->
 
 def opens(value: ast.expr, function: Function) -> bool:
     """Tell whether `value` is, by the name of what makes it, more than memory: a client, a pool."""
-    values = _values_of(value.id, function) if isinstance(value, ast.Name) else [value]
+    values = values_of(value.id, function) if isinstance(value, ast.Name) else [value]
     return any(isinstance(made, ast.Call) and is_resource(last_name(made.func)) for made in values)
 
 
@@ -85,8 +118,12 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return _most(values[-1:], function, module, depth)
         case ast.Tuple(elts=values):
             return _most(values, function, module, depth)
+        case ast.Name(id=name) if name == function.receiver:
+            return _made_by(function.owner, module, depth)
         case ast.Name(id=name):
             return _local(name, function, module, depth)
+        case ast.Call(func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[_, inner]):
+            return makes(inner, function, module, depth)
         case ast.Call():
             return _call(value, function, module, depth)
         case _:
@@ -120,12 +157,12 @@ def _local(name: str, function: Function, module: Module, depth: int) -> Makes:
     if depth == 0 or name not in function.bound:
         return Makes.VALUE
     return max(
-        _most(list(_values_of(name, function)), function, module, depth - 1),
+        _most(list(values_of(name, function)), function, module, depth - 1),
         _named(name) if name in function.unpacked else Makes.NOTHING,
     )
 
 
-def _values_of(name: str, function: Function) -> Iterator[ast.expr]:
+def values_of(name: str, function: Function) -> Iterator[ast.expr]:
     """Yield what the function assigns to its local `name`."""
     for node in function.own_nodes:
         match node:
@@ -144,21 +181,19 @@ def _values_of(name: str, function: Function) -> Iterator[ast.expr]:
 
 def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
     name = last_name(call.func)
-    if name in _MEMOS or (name in _OF_A_LOOP and _is_of_a_loop(call.func, module)):
+    if is_of_a_loop(call.func, module):
         return Makes.FLAG
-    if name in LOCK_TYPES:
-        return Makes.LOCK
-    if name in _LOOKUPS:
-        return Makes.VALUE
+    if name in _MADE_BY:
+        return _MADE_BY[name]
     match call.func:
         case ast.Name(id="cls") | ast.Attribute(attr="__new__"):
-            return Makes.RESOURCE
+            return _made_by(function.owner, module, depth)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__call__"):
             return Makes.RESOURCE
         case ast.Attribute(value=ast.Constant()):
             return Makes.VALUE
         case ast.Name(id=called) if called in module.classes:
-            return _instance(module.classes[called])
+            return instance_of(module.classes[called], module, depth)
         case ast.Name(id=called) if called in module.functions:
             return returned_by(module.functions[called], module, depth)
         case ast.Attribute(value=ast.Name(id=owner), attr=called) if owner == function.receiver:
@@ -172,9 +207,11 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
             return _named(name)
 
 
-def _is_of_a_loop(func: ast.expr, module: Module) -> bool:
+def is_of_a_loop(func: ast.expr, module: Module) -> bool:
     """Tell whether a lock or an event is one for the tasks of a loop, which are in one thread."""
     name = dotted(func)
+    if last_name(func) not in _OF_A_LOOP:
+        return False
     return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
 
 
@@ -190,18 +227,59 @@ def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
 def _class_method(owner: str, name: str) -> Makes:
     if is_value(owner):
         return Makes.VALUE
+    if words_of(name)[:1] == ["from"]:
+        return _named(owner)
     return _named(name, Makes.RESOURCE if is_resource(owner) else Makes.UNKNOWN)
 
 
-def _instance(found: Class) -> Makes:
-    """Return what an instance of a class of this module is."""
-    decorators = {
-        last_name(d.func if isinstance(d, ast.Call) else d) for d in found.node.decorator_list
-    }
-    bases = {last_name(base) for base in found.node.bases}
-    if "dataclass" in decorators or bases & _PLAIN_BASES or is_value(found.name):
+def instance_of(
+    found: Class, module: Module, depth: int = _DEPTH, *, look_further: bool = False
+) -> Makes:
+    """Return what an instance of `found` is, which is a class of `module`.
+
+    What it inherits from other modules counts as unknown, unless the caller may `look_further`.
+    """
+    bases = {dotted(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
+    names = {base.rpartition(".")[2] for base in bases}
+    if _holds_something(found, module, depth):
+        return Makes.RESOURCE
+    if "dataclass" in found.decorators or names & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
-    return Makes.RESOURCE
+    if is_resource(found.name) or changes(found) or is_known_outside(found):
+        return Makes.RESOURCE
+    inherited = (_inherited(base, module, depth, look_further=look_further) for base in bases)
+    return max(inherited, default=Makes.VALUE)
+
+
+def _inherited(name: str, module: Module, depth: int, *, look_further: bool) -> Makes:
+    if name.rpartition(".")[2] in _BARE_BASES:
+        return Makes.VALUE
+    base = class_named(name, module, steps=_DEPTH if look_further else 0)
+    if base is None or depth == 0:
+        return Makes.RESOURCE  # who knows what it brings
+    return instance_of(*base, depth - 1, look_further=look_further)
+
+
+def _holds_something(found: Class, module: Module, depth: int) -> bool:
+    """Tell whether an instance opens or holds what has an identity, or has to be closed."""
+    if found.has_lock or not _CLOSERS.isdisjoint(found.methods):
+        return True
+    return depth > 0 and any(
+        makes(value, init, module, depth - 1) >= Makes.RESOURCE for value, init in parts_of(found)
+    )
+
+
+def _made_by(owner: Class | None, module: Module, depth: int) -> Makes:
+    """Return what `cls()` makes in a method of `owner`, where `cls` may be a class below it."""
+    if owner is None or is_extended(owner, module):
+        return Makes.RESOURCE
+    return instance_of(owner, module, depth)
+
+
+def is_extended(found: Class, module: Module) -> bool:
+    """Tell whether another class of the module inherits from `found`."""
+    others = module.classes.values()
+    return any(last_name(base) == found.name for other in others for base in other.node.bases)
 
 
 def returned_by(found: Function, module: Module, depth: int = _DEPTH) -> Makes:

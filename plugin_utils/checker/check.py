@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
@@ -13,13 +12,12 @@ from plugin_utils.checker.fixable import plan_for
 from plugin_utils.checker.model import PARSE_ERROR, Finding, Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.rules import RULES, Hit
-from plugin_utils.checker.source import lines_of, unsilenced
+from plugin_utils.checker.source import UNPARSABLE, lines_of, parse, unsilenced
 from plugin_utils.checker.syntax import last_line
 
-__all__ = ("check_source", "hits_in", "parse", "unparsable")
+__all__ = ("check_source", "hits_in", "unparsable")
 
 _DEPTH = 20_000
-_UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def check_source(text: str, path: str = "<string>") -> list[Finding]:
@@ -31,15 +29,8 @@ def check_source(text: str, path: str = "<string>") -> list[Finding]:
         tree = parse(text)
         with _room_to_recurse():
             return sorted(unsilenced(_findings(tree, text, path), text))
-    except _UNPARSABLE as error:
+    except UNPARSABLE as error:
         return [unparsable(error, path)]
-
-
-def parse(text: str) -> ast.Module:
-    """Parse `text` without the warnings that concern its author only."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
 
 
 @contextmanager
@@ -54,7 +45,7 @@ def _room_to_recurse() -> Generator[None]:
 
 
 def _findings(tree: ast.Module, text: str, path: str) -> list[Finding]:
-    analysis = Analysis(Module(tree, text))
+    analysis = Analysis(Module(tree, text, path))
     hits = hits_in(analysis)
     lines = lines_of(text) if hits else []
     return [_located(code, hit, path, lines, analysis) for code, hit in hits]

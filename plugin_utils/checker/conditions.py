@@ -41,7 +41,10 @@ class State:
         """Go on after a branching: with what any branch may have left behind."""
         for branch in branches:
             self.awaits = max(self.awaits, branch.awaits)
-            self.aliases.update(branch.aliases)
+            for name, read in branch.aliases.items():
+                known = self.aliases.get(name)
+                if known is None or known.slot != read.slot or known.awaits <= read.awaits:
+                    self.aliases[name] = read
 
     def bind(self, name: str, read: Read | None) -> None:
         """Note that the local `name` now holds what `read` saw, or something else."""

@@ -28,10 +28,21 @@ class Class:
         return self.node.name
 
     @cached_property
+    def decorators(self) -> frozenset[str]:
+        """The own names of the decorators, called or not."""
+        bare = (d.func if isinstance(d, ast.Call) else d for d in self.node.decorator_list)
+        return frozenset(map(last_name, bare))
+
+    @cached_property
     def shared_containers(self) -> frozenset[str]:
         """The containers of the class body that no method replaces: one for all instances."""
         made = {name for name, value in self.bindings.items() if _is_container(value)}
         return frozenset(made - self.instance_attributes) if made else frozenset()
+
+    @cached_property
+    def shared_names(self) -> frozenset[str]:
+        """The names of the class body that no method sets on the instance: one for all of them."""
+        return frozenset(self.bindings.keys() - self.instance_attributes)
 
     @cached_property
     def set_by_init(self) -> frozenset[str]:
@@ -39,13 +50,18 @@ class Class:
         init = self.methods.get("__init__")
         return _stored_on_receiver(init) if init else frozenset()
 
+    @property
+    def has_lock(self) -> bool:
+        """Whether the class body makes a lock."""
+        return any(map(makes_lock, self.bindings.values()))
+
     @cached_property
     def is_threaded(self) -> bool:
         """Whether the class itself shows that threads share its instances.
 
         It owns a lock, or hands one of its methods to a thread or an executor.
         """
-        return any(map(makes_lock, self.bindings.values())) or any(
+        return self.has_lock or any(
             _shows_threads(node, method.receiver)
             for method in self.methods.values()
             for node in ast.walk(method.node)
@@ -73,6 +89,11 @@ class Function:
     def name(self) -> str:
         """The function's own name."""
         return self.node.name
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the name says that nobody outside the module calls it."""
+        return self.name.startswith("_") and not self.name.startswith("__")
 
     @property
     def is_async(self) -> bool:
@@ -104,6 +125,15 @@ class Function:
     def receives_class(self) -> bool:
         """Whether the receiver is the class: a class method, `__new__`, or a metaclass's method."""
         return self.receiver in {"cls", "klass", "mcs"} or "classmethod" in self.decorators
+
+    @cached_property
+    def own_class_names(self) -> frozenset[str]:
+        """The locals that hold the class of the instance: `cls = type(self)`."""
+        if not self.receiver:
+            return frozenset()
+        values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
+        names = (v.targets[0] for v in values if _is_class_of(v.value, self.receiver))
+        return frozenset(name.id for name in names if isinstance(name, ast.Name))
 
     @cached_property
     def declared(self) -> frozenset[str]:
@@ -174,6 +204,17 @@ def _shows_threads(node: ast.AST, receiver: str) -> bool:
                 and p.value.id == receiver
                 for p in passed
             )
+        case _:
+            return False
+
+
+def _is_class_of(value: ast.expr, receiver: str) -> bool:
+    match value:
+        case (
+            ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=owner)])
+            | ast.Attribute(value=ast.Name(id=owner), attr="__class__")
+        ):
+            return owner == receiver
         case _:
             return False
 

@@ -66,16 +66,27 @@ def suppressed_by(node: ast.With | ast.AsyncWith) -> list[ast.expr]:
 
 
 def flagged(stores: list[Store]) -> list[Store]:
-    """Return `stores`, each with the flags that are set after it because they were found unset."""
-    flags = [store for store in stores if store.own_tests and _is_true(store.value)]
-    if not flags:
-        return stores
-    return [
-        replace(store, flags=frozenset(f.slot for f in flags if f.node.lineno > store.node.lineno))
-        if store not in flags
-        else store
-        for store in stores
-    ]
+    """Return `stores`, each with the slots that stand for it because they were found unset.
+
+    That is a flag that is set after it, or another slot that is filled under one test with it.
+    """
+    tested = [store for store in stores if store.own_tests]
+    return [_flagged(store, tested) for store in stores] if tested else stores
+
+
+def _flagged(store: Store, tested: list[Store]) -> Store:
+    if store in tested and _is_true(store.value):
+        return store
+    return replace(store, flags=frozenset(t.slot for t in tested if _stands_for(t, store)))
+
+
+def _stands_for(other: Store, store: Store) -> bool:
+    """Tell whether `other` says that the slot of `store` is filled; that it is tested, is known."""
+    if _is_true(other.value):
+        return other.node.lineno > store.node.lineno
+    is_one_object = last_name(other.value) == last_name(store.value) != ""
+    is_shared = store.slot.is_process_wide and other.slot.is_process_wide
+    return is_shared and not is_one_object and other.node is not store.node and not store.own_tests
 
 
 def _is_true(value: ast.expr) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.check import hits_in, parse
+from plugin_utils.checker.check import hits_in
 from plugin_utils.checker.edits import Edits
 from plugin_utils.checker.fixable import Plan, plan_for
 from plugin_utils.checker.imports import import_lazy_singleton, import_threading
 from plugin_utils.checker.model import Finding
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.safety import builds_surely
+from plugin_utils.checker.source import parse
 from plugin_utils.checker.syntax import last_line
 
 __all__ = ("fix_source",)

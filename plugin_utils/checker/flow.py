@@ -81,12 +81,28 @@ class _Walker:
                 self._loop(node, tests_of(test, state)[0], state)
             case ast.Match():
                 self._match(node, state)
+            case _:
+                self._by_name(node, rest, state)
+
+    def _by_name(self, node: ast.stmt, rest: _Block, state: State) -> None:
+        """Note what a statement does to names without an assignment: `del`, and an import."""
+        match node:
             case ast.Delete(targets=targets):
-                self.flow.drops += [
-                    (slot, node) for slot in map(state.slot, targets) if slot is not None
-                ]
+                slots = map(state.slot, targets)
+                self.flow.drops += [(slot, node) for slot in slots if slot is not None]
+            case ast.Import() | ast.ImportFrom():
+                self._import(node, rest, state)
             case _:
                 pass
+
+    def _import(self, node: ast.Import | ast.ImportFrom, rest: _Block, state: State) -> None:
+        """Note the globals that an import inside the function fills: each is there from now on."""
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if name in state.function.declared:
+                value = ast.Constant(value=True)
+                target = ast.Name(name, ast.Store())
+                self._assign([target], value, node, rest, state)
 
     def _if(self, node: ast.If, state: State) -> None:
         self._look_inside(node.test, state)

@@ -38,10 +38,11 @@ def _lines_with_stores(text: str) -> frozenset[int]:
 class Module:
     """The facts about one module."""
 
-    def __init__(self, tree: ast.Module, text: str) -> None:
-        """Collect the facts of `tree`, which is the syntax of `text`."""
+    def __init__(self, tree: ast.Module, text: str, path: str = "") -> None:
+        """Collect the facts of `tree`, which is the syntax of `text`, the file at `path`."""
         self.tree = tree
         self.text = text
+        self.path = path
         self.inline_stores = _lines_with_stores(text)
         """The lines where it is worth looking for stores inside expressions."""
         self.bindings: dict[str, ast.expr | None] = {}
@@ -108,7 +109,9 @@ class Module:
         self._collect(node.body, _Scope(found, None, f"{scope.prefix}{node.name}."))
 
     def _add_imports(self, node: ast.Import | ast.ImportFrom) -> None:
-        source = f"{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
+        source = ""
+        if isinstance(node, ast.ImportFrom):
+            source = "." * node.level + (f"{node.module}." if node.module else "")
         for alias in node.names:
             bound = alias.asname or (alias.name if source else alias.name.partition(".")[0])
             self.imports[bound] = source + alias.name

@@ -14,7 +14,7 @@ __all__ = ("Site", "is_real")
 
 
 # What is only started lives for its effect; nobody is handed the loser.
-_STARTS = frozenset({"start", "daemon", "join"})
+_STARTS = frozenset({"daemon", "join"})
 
 
 def is_real(regions: Regions) -> bool:
@@ -69,9 +69,14 @@ class Site:
         return frozenset(node.id for node in kept if isinstance(node, ast.Name)) - {self.slot.name}
 
     @cached_property
+    def is_returned(self) -> bool:
+        """Whether the function returns what it stored."""
+        return any(self._is_it(found.value, found.read) for found in self.flow.returns)
+
+    @cached_property
     def is_handed_out(self) -> bool:
         """Whether the function goes on with what it stored: returns it, or works with it."""
-        if any(self._is_it(found.value, found.read) for found in self.flow.returns):
+        if self.is_returned:
             return True
         end = self.store.node.end_lineno or self.store.node.lineno
         return any(self._uses(node) for node in self.function.own_nodes if _line(node) > end)
@@ -92,6 +97,8 @@ class Site:
                 isinstance(node.ctx, ast.Load) and name not in _STARTS
             ):
                 return last_name(value) == self.slot.name or last_name(value) in self.local_names
+            case ast.Subscript(value=ast.Name(id=name)):
+                return name in self.local_names
             case ast.Assign(value=ast.Subscript(value=value) | value):
                 return last_name(value) == self.slot.name
             case _:

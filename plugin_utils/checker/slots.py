@@ -161,7 +161,7 @@ def _own_attribute(name: str, function: Function, module: Module) -> Slot | None
     method = _method(function)
     if name in module.thread_locals or method.owner is None:
         return None
-    by_class = method.receives_class or name in method.owner.shared_containers
+    by_class = method.receives_class or name in method.owner.shared_names
     return Slot(Place.CLASS if by_class else Place.INSTANCE, method.owner.name, name)
 
 
@@ -170,6 +170,8 @@ def _foreign_attribute(owner: str, name: str, function: Function, module: Module
         return None
     if owner in module.classes:
         return Slot(Place.CLASS, owner, name)
+    if owner in function.own_class_names:
+        return Slot(Place.CLASS, _class_name(function), name)
     if owner in module.imports:
         place = Place.CLASS if is_class_name(owner) else Place.MODULE
         return _unless_foreign(Slot(place, owner, name))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +14,10 @@ from pathlib import Path
 
 from plugin_utils.checker.model import Finding
 
-__all__ = ("Source", "decode", "lines_of", "read", "unsilenced")
+__all__ = ("UNPARSABLE", "Source", "decode", "lines_of", "parse", "read", "unsilenced")
+
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What `parse` may raise for a text that is not Python, or more than Python can bear."""
 
 _NOQA = re.compile(r"#\s*noqa\b(?P<codes>:\s*[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*plugin-utils:\s*ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")
@@ -47,6 +52,13 @@ def decode(data: bytes) -> Source:
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return Source(data.decode(encoding), encoding)
+
+
+def parse(text: str) -> ast.Module:
+    """Parse `text` without the warnings that concern its author only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def lines_of(text: str) -> list[str]:

@@ -66,8 +66,13 @@ _VALUES = frozenset("""
     timeout timestamp timezone token tokens tree tuple type types tz tzinfo uri url urls user
     username users value values variable variables vendor version versions view weight weights
     width words workspace year zone zoneinfo adapter_type parser encoder decoder serializer
-    deserializer validator lexer formatter converter
+    deserializer validator lexer formatter converter analyser analyzer codec comparator
+    hasher helper inspector mapper normalizer splitter strategy translation translations translator
+    visitor
     """.split())  # fmt: skip
+
+# A cache of these is more than memory.
+_OUTSIDE = frozenset("artifact blob disk file".split())
 
 _FETCHES = frozenset("""
     calculate check collect compute convert count decode detect determine diff discover encode
@@ -93,7 +98,7 @@ def words_of(name: str) -> list[str]:
 def is_resource(name: str) -> bool:
     """Tell whether `name` names a thing with an identity: a client, a pool, a model."""
     words = words_of(name)
-    if not words or words[0] in _FETCHES:
+    if not words or words[0] in _FETCHES or "current" in words:
         return False
     return words[-1] in _RESOURCES or (words[0] in _BUILDS and words[-1] not in _VALUES)
 
@@ -109,7 +114,15 @@ def holds_resource(name: str) -> bool:
 def is_value(name: str) -> bool:
     """Tell whether `name` names something that is equal however often it is computed."""
     words = words_of(name)
-    return bool(words) and (words[0] in _FETCHES or words[-1] in _VALUES)
+    if not words or words[0] == "from" or _is_store(name, words):
+        return False
+    return words[0] in _FETCHES or words[-1] in _VALUES
+
+
+def _is_store(name: str, words: list[str]) -> bool:
+    """Tell whether `name` is a class of caches that keep more than memory: `FileCache`."""
+    kept = _RESOURCES | _OUTSIDE
+    return is_class_name(name) and words[-1] == "cache" and not kept.isdisjoint(words)
 
 
 def is_class_name(name: str) -> bool:

@@ -23,11 +23,11 @@ def expected_in(text: str) -> Counter[tuple[int, str, str]]:
     return Counter((line, match[1], match[2]) for line, match in matches if match)
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FIXTURES.rglob("*.py")), ids=lambda path: path.stem)
 def test_a_fixture_gives_exactly_what_it_announces(path: Path) -> None:
     """Each finding has its comment, each comment its finding, at every level."""
     text = path.read_text(encoding="utf-8")
-    found = Counter((f.line, f.code, f.level.label) for f in check_source(text))
+    found = Counter((f.line, f.code, f.level.label) for f in check_source(text, str(path)))
     assert found == expected_in(text)
 
 

@@ -50,6 +50,19 @@ def test_the_fresh_packages_are_others() -> None:
     assert len(sites) == len(set(sites))
 
 
+def test_the_fresh_packages_are_held_out_as_a_whole() -> None:
+    """A package is developed on or it is not, in both files, and neither half is empty."""
+    fresh, reported = map(read_labels, ("fresh.csv", "fresh_reported.csv"))
+    halves = {one.package: one.is_of_held_out_package for one in fresh}
+    assert sorted(halves.values()).count(True) == 22
+    assert len(halves) == 38
+    assert all(halves[one.package] is one.is_of_held_out_package for one in reported)
+    assert (
+        min(sum(b.is_bad for b in fresh if halves[b.package] is half) for half in (True, False))
+        >= 19
+    )
+
+
 @pytest.mark.parametrize(
     ("found", "matches"),
     [

@@ -59,10 +59,17 @@ own: `match`, `:=`, `try`, a flag.
 
 ## Known limits
 
-What is built is judged by its name. A value that is merely computed twice, such as a parsed
-configuration, is reported at level `info`; one that is drawn at random (`uuid4()`, `mkdtemp()`) is
-not a mere value. A lock that the caller holds is seen if all callers are
-in the same module and the accessor's name starts with an underscore.
+What is built is judged by its name, and by its class if that is defined in the module or in one
+beside it. A value that is merely computed twice, such as a parsed configuration, is reported at
+level `info`; one that is drawn at random (`uuid4()`, `mkdtemp()`) is not a mere value. An instance
+is a value if its class never changes it, opens nothing, and is not called like a resource.
+
+At level `info`, too: a build that the module itself does first, while it is imported, and one that
+only coroutines of the module come to, by way of a private function. At level medium: a build in
+`main()`, in a command or in an app's factory, and an object that holds a lock of `asyncio`.
+
+A lock that the caller holds is seen if all callers are in the same module and the accessor's name
+starts with an underscore.
 
 A slot is seen as a global, as an attribute of an imported module, of this module
 (`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`
@@ -88,7 +95,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice"
             )
-            yield replace(hit(site, level_of(site), message), site=site)
+            yield replace(hit(site, level_of(site), message, analysis), site=site)
 
 
 RULE = Rule("LS001", "Global built without a lock", "high", __doc__ or "", _check)

@@ -48,8 +48,9 @@ Not rewritten: callers of the class would have to change.
 ## Known limits
 
 A metaclass that keeps instances in a dictionary is reported by `LS003`. A class attribute that
-holds a mere value is reported at level `info`. Not seen: an attribute whose name is computed, a
-base class of another module that fills the slot, and a decorator that keeps the instance.
+holds a mere value is reported at level `info`; `LS001` tells what counts as one. Not seen: an
+attribute whose name is computed, a base class of another module that fills the slot, and a
+decorator that keeps the instance.
 """
 
 from collections.abc import Iterator
@@ -69,6 +70,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 level_of(site),
                 f"class attribute `{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice",
+                analysis,
             )
 
 

@@ -49,9 +49,10 @@ Not rewritten: what the key has to be is your decision.
 ## Known limits
 
 High if what is built has an identity and the function hands it out, medium if it does not hand it
-out, `info` if it is a value. `cache.setdefault(key, Client())` is medium: all callers get one
-object, but the losers are built and dropped, which matters only if they hold something open, as
-the name has to say.
+out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
+the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is
+medium: all callers get one object, but the losers are built and dropped, which matters only if they
+hold something open, as the name has to say.
 
 Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
 builds, `update` with more than one key, `append` where no test found the list empty, a cache class
@@ -78,6 +79,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 level_of(site),
                 f"an item of `{site.slot}` is tested, built and stored without a lock:"
                 " two threads can build it twice",
+                analysis,
             )
     for flow in analysis.flows:
         for store in flow.defaults:
@@ -95,7 +97,7 @@ def _builds_each_time(store: Store, flow: Flow, analysis: Analysis) -> bool:
         store.slot.is_process_wide
         and not is_real(store.regions)
         and not flow.function.is_async
-        and not analysis.is_sheltered(flow.function)
+        and not analysis.is_sheltered(flow.function, store.slot)
         and analysis.makes(store, flow) is Makes.RESOURCE
         and opens(store.value, flow.function)
     )

@@ -62,6 +62,7 @@ from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes, makes_for
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store, Test
+from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.rules.rule import Hit, Rule, level_of
 from plugin_utils.checker.sites import Site
 
@@ -72,10 +73,11 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for store, helper in analysis.bare_stores:
         for call in analysis.calls_of(helper.function):
             test = _unlocked_test(call, store)
-            if test is None or not _can_race(call, helper.function, analysis):
+            if test is None or not _can_race(call, helper.function, store, analysis):
                 continue
             made = _makes(store, helper, call, analysis)
-            level = level_of(Site(store, analysis.flow_of(call.caller), made))
+            site = Site(store, analysis.flow_of(call.caller), made)
+            level = min(level_of(site), limit(site, analysis))
             message = (
                 f"`{store.slot}` is tested here and stored in `{helper.function.name}()` without a"
                 " lock around both: two threads can build it twice"
@@ -83,7 +85,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield Hit(test.node, call.caller, str(store.slot), level, message)
 
 
-def _can_race(call: Call, helper: Function, analysis: Analysis) -> bool:
+def _can_race(call: Call, helper: Function, store: Store, analysis: Analysis) -> bool:
     """Tell whether `call` is one of the helper, at a time when another thread or task can call."""
     match call.node.func:
         case ast.Name():
@@ -93,7 +95,7 @@ def _can_race(call: Call, helper: Function, analysis: Analysis) -> bool:
         case _:
             is_it = False
     on_one_loop = call.caller.is_async and not helper.is_async
-    return is_it and not on_one_loop and not analysis.is_sheltered(call.caller)
+    return is_it and not on_one_loop and not analysis.is_sheltered(call.caller, store.slot)
 
 
 def _makes(store: Store, helper: Flow, call: Call, analysis: Analysis) -> Makes:

@@ -54,8 +54,11 @@ Not rewritten: which of the two writes is the wrong one depends on what the flag
 ## Known limits
 
 A latch that notes that something was tried, said or started (`_warned`, `_attempted`) is left
-alone, unless its function returns what comes after it. Only flags of the whole process are looked
-at.
+alone, unless its function returns what comes after it. So is a flag that nobody asks about before
+the function runs: that is a setter. Only flags of the whole process are looked at.
+
+A value is a flag, too, if it is tested alone and the function returns what it stores after it; and
+so is a module that is imported into a global.
 """
 
 import ast
@@ -82,7 +85,9 @@ _WORK = frozenset("discover import load populate register scan".split())
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
-            if analysis.makes(store, flow) is Makes.FLAG and _is_early(store, flow, analysis):
+            is_flag = analysis.makes(store, flow) is Makes.FLAG
+            is_too_soon = _is_early if is_flag else _is_first_of_two
+            if is_too_soon(store, flow, analysis):
                 message = (
                     f"`{store.slot}` says done before the work is: a second caller goes on with a"
                     " value that is not there yet"
@@ -91,21 +96,49 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
-    if not store.slot.is_process_wide or store.slot.is_item or analysis.is_sheltered(flow.function):
+    if not _is_true(store.value) or not _is_open(store, flow, analysis):
         return False
     is_latch = not _LATCHES.isdisjoint(words_of(store.slot.name))
-    if not _is_true(store.value) or (is_latch and not _delivers(store, flow)):
+    if is_latch and not _delivers(store, flow):
         return False
     if flow.function.is_async and not _awaits(store.rest):
         return False
-    return analysis.is_read_unlocked(store) and any(_works(s, store, flow) for s in store.rest)
+    is_asked = _is_asked_first(store, flow, analysis)
+    return is_asked and any(_works(s, store, flow) for s in store.rest)
+
+
+def _is_open(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether another thread can look at the slot, which is one of the whole process."""
+    return (
+        store.slot.is_process_wide
+        and not store.slot.is_item
+        and not analysis.is_sheltered(flow.function, store.slot)
+        and analysis.is_read_unlocked(store)
+    )
+
+
+def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether the slot is asked about alone, and the function returns what is filled later."""
+    is_asked = any(test.slot == store.slot for test in store.own_tests)
+    is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
+    return is_asked and is_loose and _delivers(store, flow)
+
+
+def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether the flag decides that the function runs; if not, it is a plain setter."""
+    if any(test.slot == store.slot for test in flow.tests):
+        return True
+    calls = analysis.calls_of(flow.function)
+    return any(test.slot == store.slot for call in calls for test in call.tests)
 
 
 def _delivers(flag: Store, flow: Flow) -> bool:
     """Tell whether the function returns what is stored after the flag, whatever that is called."""
     returned = {found.read.slot for found in flow.returns if found.read is not None}
     inside = {node for statement in flag.rest for node in ast.walk(statement)}
-    return any(s.node in inside and s.slot in returned and _is_value(s) for s in flow.stores)
+    asked = {test.slot for test in flow.tests}
+    later = (s for s in flow.stores if s.node in inside and s.slot in returned - asked)
+    return any(map(_is_value, later))
 
 
 def _awaits(statements: Sequence[ast.stmt]) -> bool:

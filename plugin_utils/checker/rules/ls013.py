@@ -81,7 +81,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is tested and then read again, and `{reset.name}()` can empty it in"
                 " between: read it once, into a local"
             )
-            yield hit(site, Level.MEDIUM, message)
+            yield hit(site, Level.MEDIUM, message, analysis)
 
 
 def _reads_twice(site: Site) -> bool:

@@ -58,7 +58,8 @@ lock, close the loser and return the winner.
 
 Reported at level `info` if what is built is a value. Locks are told apart by where they are taken;
 a lock with an unusual name that the module does not make itself may not be seen as one. A lock that
-is taken by a decorator, or by an `ExitStack`, is not seen.
+is taken by an `ExitStack` is not seen. One that a decorator takes is seen if the decorator is
+defined in the module, or its name says so (`@synchronized`).
 """
 
 from collections.abc import Iterator
@@ -77,7 +78,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is tested and stored under a lock that is not held in between:"
                 " two threads can build it, and the second store wins"
             )
-            yield hit(site, Level.HIGH if site.is_resource else Level.INFO, message)
+            yield hit(site, Level.HIGH if site.is_resource else Level.INFO, message, analysis)
 
 
 RULE = Rule("LS020", "Lock released between test and store", "high", __doc__ or "", _check)

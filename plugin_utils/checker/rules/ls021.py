@@ -65,8 +65,12 @@ touch an accessor that goes on with its object after the store.
 ## Known limits
 
 `start()`, `close()` and the methods of loggers do not count as initialisation. A constructor that
-publishes `self` is not seen, nor is a function that is passed the object to finish it. Coroutines
-are left alone: no other task runs between two statements.
+publishes `self` is not seen. A function that is passed the object counts if its name says that it
+changes it (`update_from(path, options)`). Coroutines are left alone: no other task runs between two
+statements. Medium for an attribute of an instance.
+
+A container of the process that is found empty and filled in a loop is reported as well: the next
+caller finds it no longer empty, and not yet full.
 """
 
 import ast
@@ -76,24 +80,51 @@ from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.conditions import State
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
-from plugin_utils.checker.sites import Site
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.syntax import last_line, last_name
+from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
 
 # Calls on a fresh object that leave it as whole as it was.
 _HARMLESS = frozenset("add_done_callback close debug error info join start warning".split())
 _FINISHERS = frozenset({"exec_module"})
+_FILLS = frozenset("""
+    apply configure fill hydrate init initialise initialize load populate prepare restore setup
+    update
+    """.split())  # fmt: skip
 
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.sites:
-        if _is_public(site, analysis) and _is_finished_later(site, analysis):
+        if _is_filled_bit_by_bit(site):
+            message = (
+                f"`{site.slot}` is filled bit by bit: a caller that finds it no longer empty goes"
+                " on with a part of it"
+            )
+            yield hit(site, Level.HIGH, message, analysis)
+        elif _is_public(site, analysis) and _is_finished_later(site, analysis):
             message = (
                 f"`{site.slot}` is stored before it is ready: a caller that finds it there uses it"
                 " half-built"
             )
-            yield hit(site, Level.HIGH, message)
+            level = Level.HIGH if site.slot.is_process_wide else Level.MEDIUM
+            yield hit(site, level, message, analysis)
+
+
+def _is_filled_bit_by_bit(site: Site) -> bool:
+    """Tell whether a container of the process is tested for emptiness, and filled in a loop."""
+    store = site.store
+    tests = [t for t in store.own_tests if t.is_of_all and t.slot == store.slot.container]
+    if site.function.is_async or not site.slot.is_process_wide or not tests:
+        return False
+    if not any(not is_real(test.read.regions & store.regions) for test in tests):
+        return False
+    loops = (n for n in site.function.own_nodes if isinstance(n, ast.For | ast.While))
+    return any(
+        loop.lineno >= tests[-1].node.lineno and loop.lineno < store.node.lineno <= last_line(loop)
+        for loop in loops
+    )
 
 
 def _is_public(site: Site, analysis: Analysis) -> bool:
@@ -102,9 +133,11 @@ def _is_public(site: Site, analysis: Analysis) -> bool:
         return False  # the readers look at a flag, which is set last
     if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
-    if isinstance(site.store.value, ast.BoolOp):  # `x = x or {}` mostly stores what is there
-        return site.is_resource
-    return site.is_resource or not site.slot.is_item or site.slot.owner == "sys"
+    match site.store.value:
+        case ast.BoolOp(values=[first, *_]):  # `x = x or {}` mostly stores what is there
+            return site.is_resource or last_name(first) != site.slot.name
+        case _:
+            return True
 
 
 def _is_finished_later(site: Site, analysis: Analysis) -> bool:
@@ -113,22 +146,42 @@ def _is_finished_later(site: Site, analysis: Analysis) -> bool:
     def is_it(node: ast.expr) -> bool:
         return last_name(node) in site.local_names or state.slot(node) == site.slot
 
-    later = (node for statement in site.store.rest for node in ast.walk(statement))
+    later = [node for statement in site.store.rest for node in ast.walk(statement)]
+    if site.slot.is_item and not site.is_resource and site.slot.owner != "sys":
+        return any(_sets_attribute(node, is_it) for node in later)
     return any(_finishes(node, is_it) for node in later)
 
 
 def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
     """Tell whether `node` still changes the object: sets a part of it, or calls it for effect."""
     match node:
-        case ast.Attribute(value=value, ctx=ast.Store()):
-            return is_it(value)
         case ast.Subscript(value=value, ctx=ast.Store()):
             return is_it(value)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)):
-            passed = name in _FINISHERS and any(map(is_it, args))
-            return passed or (name not in _HARMLESS and is_it(value))
+        case ast.Assign(targets=[target], value=value) if is_it(target):
+            return any(isinstance(part, ast.expr) and is_it(part) for part in ast.walk(value))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)) if (
+            is_it(value)
+        ):
+            return name not in _HARMLESS
+        case ast.Expr(value=ast.Call(func=func, args=args)):
+            return _fills(last_name(func)) and any(map(is_it, args))
+        case _:
+            return _sets_attribute(node, is_it)
+
+
+def _sets_attribute(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
+    match node:
+        case ast.Attribute(value=value, ctx=ast.Store()):
+            return is_it(value)
+        case ast.Call(func=ast.Name(id="setattr"), args=[value, _, _]):
+            return is_it(value)
         case _:
             return False
+
+
+def _fills(name: str) -> bool:
+    """Tell whether a function by this name changes what it is passed."""
+    return name in _FINISHERS or not _FILLS.isdisjoint(words_of(name)[:1])
 
 
 RULE = Rule("LS021", "Published before it is ready", "high", __doc__ or "", _check)

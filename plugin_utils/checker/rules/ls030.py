@@ -70,7 +70,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"the lock `{site.slot}` is made on first use: two threads can make one each, and"
                 " then exclude nobody"
             )
-            yield hit(site, Level.HIGH, message)
+            yield hit(site, Level.HIGH, message, analysis)
 
 
 def _is_fallback(site: Site) -> bool:

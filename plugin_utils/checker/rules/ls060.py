@@ -77,7 +77,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is built on first use without a lock, and the instance is shared"
                 " between threads: two of them can build it"
             )
-            yield hit(site, level, message)
+            yield hit(site, level, message, analysis)
 
 
 RULE = Rule("LS060", "Attribute of a shared instance", "medium", __doc__ or "", _check)

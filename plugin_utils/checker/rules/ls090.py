@@ -48,15 +48,17 @@ Not rewritten: callers may use `cache_clear` and the like.
 High for a function without arguments, whose one object is the process's. Medium for one with
 arguments, for one inside another function, and for `cached_property`, where the level does not
 depend on the Python that you run: a plugin does not choose its host's. A cached value is reported
-at level `info`. A cache decorator of another library is not seen, nor is `cache(build)` written as
-a call.
+at level `info`. A cache decorator by another name is not seen, nor is `cache(build)` written as a
+call.
 """
 
+import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes, returned_by
 from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.evidence import is_plain
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 
@@ -74,8 +76,16 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{cache}` promises a coherent cache, not one call: two threads that come first"
                 f" both run `{function.name}()`"
             )
-            level = _level(function, cache) if made is Makes.RESOURCE else Level.INFO
+            is_one = made is Makes.RESOURCE and not _is_plain(function, analysis)
+            level = _level(function, cache) if is_one else Level.INFO
             yield Hit(function.node, function, function.qualname, level, message)
+
+
+def _is_plain(function: Function, analysis: Analysis) -> bool:
+    """Tell whether the function gives back instances of a class without state."""
+    returned = (n.value for n in function.own_nodes if isinstance(n, ast.Return))
+    made = [value for value in returned if value and not isinstance(value, ast.Constant)]
+    return all(is_plain(value, function, analysis.module) for value in made)
 
 
 def _level(function: Function, cache: str) -> Level:

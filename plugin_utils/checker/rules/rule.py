@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.sites import Site
 
@@ -47,8 +48,9 @@ class Rule(Page):
     check: Callable[[Analysis], Iterator[Hit]]
 
 
-def hit(site: Site, level: Level, message: str) -> Hit:
-    """Return a finding at the store of `site`."""
+def hit(site: Site, level: Level, message: str, analysis: Analysis) -> Hit:
+    """Return a finding at the store of `site`, at `level` unless something speaks against it."""
+    level = level and min(level, limit(site, analysis))
     return Hit(site.store.node, site.function, str(site.slot), level, message)
 
 

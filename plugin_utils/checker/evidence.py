@@ -1,0 +1,158 @@
+"""What speaks against a finding: who comes to the site, when, and with which key."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.builders import Makes, instance_of, is_extended, is_of_a_loop, values_of
+from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.instances import parts_of
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.neighbours import class_named
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.syntax import dotted, last_name, nodes_in
+from plugin_utils.checker.words import words_of
+
+__all__ = ("is_plain", "limit")
+
+_DEPTH = 2
+# No two threads, tasks or loops get the same from these.
+_CALLERS = frozenset("""
+    currentThread current_task current_thread get_event_loop get_ident get_native_id
+    get_running_loop getcurrent
+    """.split())  # fmt: skip
+# Whoever starts the program runs these once, before there are threads.
+_STARTS = frozenset("build_app create_app lifespan main make_app".split())
+_COMMANDS = frozenset({"command", "group"})
+
+
+def limit(site: Site, analysis: Analysis) -> Level:
+    """Return the level above which `site` is not reported, whatever it builds."""
+    if _has_key_of_caller(site, analysis.module) or _is_built_at_import(site, analysis):
+        return Level.INFO
+    if _registers(site.function) or is_plain(site.store.value, site.function, analysis.module):
+        return Level.INFO
+    if _is_reached_only(site.function, analysis, _starts_program):
+        return Level.MEDIUM
+    if site.function.is_async:
+        return Level.HIGH
+    if _is_reached_only(site.function, analysis, _is_coroutine):
+        return Level.INFO
+    built = _class_of(site.store.value, site.function, analysis.module)
+    if built is not None and _is_for_a_loop(*built):
+        return Level.MEDIUM
+    return Level.HIGH
+
+
+def is_plain(value: ast.expr, function: Function, module: Module) -> bool:
+    """Tell whether `value` is an instance of a class without state, here or in a module beside."""
+    built = _class_of(value, function, module)
+    return built is not None and instance_of(*built, look_further=True) is Makes.VALUE
+
+
+def _registers(function: Function) -> bool:
+    """Tell whether `function` gives back what it was given, as a decorator does, at import."""
+    returned = [n.value for n in function.own_nodes if isinstance(n, ast.Return)]
+    given = function.params[:1] if function.owner is None else function.params[1:2]
+    return bool(returned) and all(v is not None and last_name(v) in given for v in returned)
+
+
+def _has_key_of_caller(site: Site, module: Module) -> bool:
+    """Tell whether the key contains the thread, the task or the loop that comes."""
+    if not site.slot.is_item:
+        return False
+    targets: list[ast.expr] = getattr(site.store.node, "targets", [])
+    keys = [target.slice for target in targets if isinstance(target, ast.Subscript)]
+    return any(_names_caller(key, site.function, module, _DEPTH) for key in keys)
+
+
+def _names_caller(key: ast.expr, function: Function, module: Module, depth: int) -> bool:
+    for node in nodes_in([key]):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in module.functions and depth:
+                other = module.functions[name]
+                returned = (n.value for n in other.own_nodes if isinstance(n, ast.Return))
+                if any(v and _names_caller(v, other, module, depth - 1) for v in returned):
+                    return True
+            case ast.Call(func=func) if last_name(func) in _CALLERS:
+                return True
+            case ast.Name(id=name) if "loop" in words_of(name):
+                return True
+            case ast.Name(id=name) if depth and name in function.bound:
+                values = values_of(name, function)
+                if any(_names_caller(v, function, module, depth - 1) for v in values):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _is_built_at_import(site: Site, analysis: Analysis) -> bool:
+    """Tell whether the module itself calls first, while the lock of its import is held."""
+    return (
+        not site.slot.is_item
+        and site.function.qualname in analysis.called_at_import
+        and analysis.reset_of(site.slot, site.flow) is None
+    )
+
+
+def _is_reached_only(
+    function: Function, analysis: Analysis, accepts: Callable[[Function], bool]
+) -> bool:
+    """Tell whether one comes to `function`, in its module, only by way of what is accepted."""
+    seen: set[Function] = set()
+    todo = [function]
+    is_accepted = False
+    while todo:
+        one = todo.pop()
+        if accepts(one):
+            is_accepted = True
+        elif one not in seen:
+            seen.add(one)
+            callers = [c.caller for c in analysis.calls_of(one)] if one.is_private else []
+            if not callers:
+                return False
+            todo += callers
+    return is_accepted and not any(one.name in analysis.passed_on for one in seen)
+
+
+def _is_coroutine(function: Function) -> bool:
+    return function.is_async
+
+
+def _starts_program(function: Function) -> bool:
+    commands = {name.rpartition(".")[2] for name in function.decorators if "." in name}
+    return function.name in _STARTS or not _COMMANDS.isdisjoint(commands)
+
+
+def _is_for_a_loop(found: Class, module: Module) -> bool:
+    """Tell whether what is built holds a lock or a queue for the tasks of one loop."""
+    values = (value for value, _ in parts_of(found))
+    return any(isinstance(v, ast.Call) and is_of_a_loop(v.func, module) for v in values)
+
+
+def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Class, Module] | None:
+    """Return the class that `value` is an instance of, and its module, if it can be found."""
+    values = values_of(value.id, function) if isinstance(value, ast.Name) else [value]
+    for made in values:
+        match made:
+            case ast.Call(func=ast.Name(id="cls") | ast.Attribute(attr="__new__")):
+                owner = function.owner
+                return (owner, module) if owner and not is_extended(owner, module) else None
+            case ast.Call(func=func) if found := class_named(_class_name(func), module):
+                return found
+            case _:
+                pass
+    return None
+
+
+def _class_name(func: ast.expr) -> str:
+    """Return the dotted name of the class that is called, also by `Client.from_url()`."""
+    match func:
+        case ast.Attribute(value=owner, attr=name) if words_of(name)[:1] == ["from"]:
+            return dotted(owner)
+        case _:
+            return dotted(func)

@@ -1,0 +1,65 @@
+"""Looking up a class that a module imports from its own package or folder.
+
+Only what stands on the disk beside the module is read, and only for a finding. So what is reported
+for a file does not depend on which other files are checked, nor on their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from plugin_utils.checker.definitions import Class
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.source import UNPARSABLE, parse, read
+
+__all__ = ("class_named",)
+
+# From the package's `__init__.py` to the module that it takes the class from, and on.
+_STEPS = 3
+
+
+def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, Module] | None:
+    """Return the class that `name` stands for in `module`, and the module that defines it.
+
+    The name may be dotted: `models.Client`.
+    """
+    if name in module.classes:
+        return module.classes[name], module
+    first, dot, rest = name.partition(".")
+    full = module.imports.get(first, "") + dot + rest
+    original = full.rpartition(".")[2]
+    source = full.removesuffix(original)
+    source = source[:-1] if source.strip(".") else source  # the dots of `from . import` stay
+    if first not in module.imports or not source or not module.path or not steps:
+        return None
+    for path in _files_of(source, Path(module.path)):
+        found = _module_at(path)
+        return class_named(original, found, steps - 1) if found else None
+    return None
+
+
+def _files_of(source: str, importer: Path) -> Iterator[Path]:
+    """Yield the files, as far as they exist, that `importer` may mean by the module `source`."""
+    name = source.lstrip(".")
+    dots = len(source) - len(name)
+    parts = [part for part in name.split(".") if part]
+    folders = importer.absolute().parents
+    # A package's own folder, or the folder that a package or a script stands in.
+    roots = folders[dots - 1 : dots] if dots else _roots(parts[0], folders)
+    for root in roots:
+        base = root.joinpath(*parts)
+        yield from filter(Path.is_file, (base / "__init__.py", base.with_suffix(".py")))
+
+
+def _roots(first: str, folders: Sequence[Path]) -> Iterator[Path]:
+    yield from (folder.parent for folder in folders if folder.name == first)
+    yield folders[0]
+
+
+def _module_at(path: Path) -> Module | None:
+    try:
+        text = read(str(path)).text
+        return Module(parse(text), text, str(path))
+    except (OSError, LookupError, *UNPARSABLE):
+        return None
