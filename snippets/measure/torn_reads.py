@@ -61,17 +61,21 @@ def torn_reads(slot: Slot, seconds: float, readers: int = 4) -> tuple[int, int]:
 
     def read() -> None:
         reads = torn = 0
-        while monotonic() < end:
+        while True:
             for _ in range(100):
                 torn += slot.get(tempfile.TemporaryFile) is None
             reads += 100
+            if monotonic() >= end:
+                break
         counts.append((reads, torn))
 
     threads = [threading.Thread(target=read) for _ in range(readers)]
     for thread in threads:
         thread.start()
-    while monotonic() < end:
+    while True:
         slot.reset()
+        if monotonic() >= end:
+            break
     for thread in threads:
         thread.join()
     slot.reset()
