@@ -15,7 +15,7 @@ from tests.browser import chromium, copying
 from tests.browser.audits import COLOURS, inaccessible, too_wide, undrawn
 from tests.browser.budgets import weigh
 from tests.browser.server import serve
-from tests.browser.watched import Watched, open_page
+from tests.browser.watched import Watched, open_page, visit
 from tests.support.waiting import wait_until
 
 SOUND = """<!doctype html>
@@ -161,6 +161,21 @@ def test_complaints_are_found(show: Show, fault: str, complaint: str) -> None:
         return any(complaint in each for each in seen.complaints)
 
     wait_until(is_heard)
+
+
+def test_each_visit_is_watched_alone(reader: BrowserContext, tmp_path: Path) -> None:
+    """In one tab, what a page says and asks for is taken down for it, and not for the others."""
+    (tmp_path / "loud.html").write_text(SOUND.format("<script>console.error('1')</script>"))
+    (tmp_path / "index.html").write_text(SOUND.format(""))
+    with serve(tmp_path) as address, reader.new_page() as tab:
+        loud = visit(tab, address, "loud.html")
+        loud.leave()
+        silent = visit(tab, address, "index.html")
+        silent.leave()
+    assert loud.complaints == ["error: 1"]
+    assert loud.requests == [f"{address}loud.html"]
+    assert silent.complaints == []
+    assert silent.requests == [f"{address}index.html"]
 
 
 def test_weight_is_found(show: Show) -> None:
