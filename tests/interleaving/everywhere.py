@@ -18,7 +18,7 @@ __all__ = ("main", "render")
 class Column:
     """What an interpreter has proved."""
 
-    tag: str
+    release: str
     proved: Mapping[str, Proved]
     held: bool
 
@@ -33,12 +33,12 @@ def _prove_on(interpreter: Interpreter) -> Column:
             one = Proved(*json.loads(line))
             proved[one.proof] = one
             print(f"{interpreter.tag}: {one.proof}: {one.verdict}", file=sys.stderr, flush=True)
-    return Column(interpreter.tag, proved, process.returncode == 0)
+    return Column(interpreter.release, proved, process.returncode == 0)
 
 
 def render(proofs: Sequence[str], columns: Sequence[Column]) -> str:
     """Return the table: for each proof its schedules, whether it holds, and how long it took."""
-    heads = [head for one in columns for head in (f"{one.tag}: schedules", "proved", "seconds")]
+    heads = [head for one in columns for head in (f"{one.release}: schedules", "proved", "seconds")]
     rows = [[_cells(one.proved.get(proof)) for one in columns] for proof in proofs]
     return "\n".join(
         [

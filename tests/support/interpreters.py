@@ -48,9 +48,14 @@ class Interpreter:
         major, minor, _ = self.version
         return f"{major}.{minor}{'t' if self.free_threaded else ''}"
 
-    def __str__(self) -> str:
+    @property
+    def release(self) -> str:
+        """The exact version, as a table of results names it."""
         major, minor, micro = self.version
-        return f"{major}.{minor}.{micro}{'t' if self.free_threaded else ''} ({self.executable})"
+        return f"{major}.{minor}.{micro}{'t' if self.free_threaded else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.release} ({self.executable})"
 
 
 def find() -> Iterator[Interpreter | str]:
