@@ -4,6 +4,7 @@ import re
 import runpy
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -11,6 +12,7 @@ from typing import IO
 import pytest
 
 from plugin_utils import SingletonSlot
+from snippets.measure import torn_reads as program
 from snippets.measure.torn_reads import TwoFields, main, torn_reads
 
 SCRIPT = Path(__file__).parents[2] / "snippets/measure/torn_reads.py"
@@ -33,6 +35,23 @@ def test_counts_what_was_torn() -> None:
     """Each `None` is counted, and each read."""
     reads, torn = torn_reads(Torn(), seconds=0.02)
     assert reads == torn > 0
+
+
+def test_everybody_goes_on_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers and the thread that resets stop when their time is over, and not before."""
+    clock = threading.local()
+
+    def monotonic() -> float:  # each look at the clock takes a second of the thread that looks
+        now: float = getattr(clock, "now", 0.0) + 1
+        clock.now = now
+        return now
+
+    monkeypatch.setattr(program, "monotonic", monotonic)
+    resets: list[None] = []
+    slot = Torn()
+    monkeypatch.setattr(slot, "reset", lambda: resets.append(None))
+    assert program.torn_reads(slot, seconds=2, readers=3) == (900, 900)
+    assert len(resets) == 2 + 1
 
 
 def test_our_slot_is_never_torn() -> None:
