@@ -85,6 +85,8 @@ class Analysis:
         decorators = [name.rpartition(".")[2] for name in function.decorators]
         if any(name in _VALIDATORS or self._is_locking(name) for name in decorators):
             return True
+        if any(self.module.is_lock(given) for given in function.given_to_decorators):
+            return True
         return function.is_private and function in self._called_under_lock
 
     def _is_locking(self, decorator: str) -> bool:

@@ -115,6 +115,12 @@ class Function:
         return tuple(dotted(decorator) for decorator in bare)
 
     @cached_property
+    def given_to_decorators(self) -> tuple[ast.expr, ...]:
+        """What the decorators are called with: `lock` in `@holding(lock)`."""
+        calls = (d for d in self.node.decorator_list if isinstance(d, ast.Call))
+        return tuple(argument for call in calls for argument in call.args)
+
+    @cached_property
     def receiver(self) -> str:
         """The name by which a method knows its instance or class; empty for anything else."""
         if self.owner is None or not self.params or "staticmethod" in self.decorators:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from itertools import takewhile
+from pathlib import Path
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import Makes, instance_of, is_extended, is_of_a_loop, values_of
@@ -27,6 +29,8 @@ _CALLERS = frozenset("""
 # Whoever starts the program runs these once, before there are threads.
 _STARTS = frozenset("build_app create_app lifespan main make_app".split())
 _COMMANDS = frozenset({"command", "group"})
+# A file or a package by such a name is a program of its own: one thread, which the user waits for.
+_PROGRAMS = frozenset({"__main__", "cli", "commands", "conftest"})
 
 
 def limit(site: Site, analysis: Analysis) -> Level:
@@ -35,7 +39,7 @@ def limit(site: Site, analysis: Analysis) -> Level:
         return Level.INFO
     if _registers(site.function) or is_plain(site.store.value, site.function, analysis.module):
         return Level.INFO
-    if _is_reached_only(site.function, analysis, _starts_program):
+    if _is_program(analysis.module) or _is_reached_only(site.function, analysis, _starts_program):
         return Level.MEDIUM
     if site.function.is_async:
         return Level.HIGH
@@ -125,7 +129,26 @@ def _is_coroutine(function: Function) -> bool:
 
 def _starts_program(function: Function) -> bool:
     commands = {name.rpartition(".")[2] for name in function.decorators if "." in name}
-    return function.name in _STARTS or not _COMMANDS.isdisjoint(commands)
+    return (
+        function.name in _STARTS
+        or function.name.startswith("pytest_")
+        or not _COMMANDS.isdisjoint(commands)
+        or any(_parses_arguments(node) for node in function.own_nodes)
+    )
+
+
+def _parses_arguments(node: ast.AST) -> bool:
+    """Tell whether `node` reads the command line, which only a program does."""
+    return isinstance(node, ast.Call) and last_name(node.func) == "parse_args"
+
+
+def _is_program(module: Module) -> bool:
+    """Tell whether the module, or a package it is in, is called like what a user runs."""
+    if not module.path:
+        return False
+    path = Path(module.path).absolute()
+    packages = takewhile(lambda folder: (folder / "__init__.py").exists(), path.parents)
+    return not _PROGRAMS.isdisjoint([path.stem, *(folder.name for folder in packages)])
 
 
 def _is_for_a_loop(found: Class, module: Module) -> bool:
