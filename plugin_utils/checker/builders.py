@@ -233,11 +233,17 @@ def _class_method(owner: str, name: str) -> Makes:
 
 
 def instance_of(
-    found: Class, module: Module, depth: int = _DEPTH, *, look_further: bool = False
+    found: Class,
+    module: Module,
+    depth: int = _DEPTH,
+    *,
+    look_further: bool = False,
+    by_name: bool = True,
 ) -> Makes:
     """Return what an instance of `found` is, which is a class of `module`.
 
     What it inherits from other modules counts as unknown, unless the caller may `look_further`.
+    That it is called like a resource makes it one, unless the caller asks what it does instead.
     """
     bases = {dotted(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
     names = {base.rpartition(".")[2] for base in bases}
@@ -245,7 +251,7 @@ def instance_of(
         return Makes.RESOURCE
     if "dataclass" in found.decorators or names & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
-    if is_resource(found.name) or changes(found) or is_known_outside(found):
+    if (by_name and is_resource(found.name)) or changes(found) or is_known_outside(found):
         return Makes.RESOURCE
     inherited = (_inherited(base, module, depth, look_further=look_further) for base in bases)
     return max(inherited, default=Makes.VALUE)

@@ -46,7 +46,7 @@ def limit(site: Site, analysis: Analysis) -> Level:
     if _is_reached_only(site.function, analysis, _is_coroutine):
         return Level.INFO
     built = _class_of(site.store.value, site.function, analysis.module)
-    if built is not None and _is_for_a_loop(*built):
+    if built is not None and (_is_for_a_loop(*built) or _only_keeps(*built)):
         return Level.MEDIUM
     return Level.HIGH
 
@@ -155,6 +155,24 @@ def _is_for_a_loop(found: Class, module: Module) -> bool:
     """Tell whether what is built holds a lock or a queue for the tasks of one loop."""
     values = (value for value, _ in parts_of(found))
     return any(isinstance(v, ast.Call) and is_of_a_loop(v.func, module) for v in values)
+
+
+def _only_keeps(found: Class, module: Module) -> bool:
+    """Tell whether an instance keeps what it was given and does no more, whatever its name says."""
+    init = found.methods.get("__init__")
+    if init is None or any(map(_does_something, init.node.body)):
+        return False
+    return instance_of(found, module, look_further=True, by_name=False) is Makes.VALUE
+
+
+def _does_something(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant()) | ast.Assign() | ast.AnnAssign() | ast.Pass():
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=func)))):
+            return last_name(func) != "super"
+        case _:
+            return True
 
 
 def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Class, Module] | None:
