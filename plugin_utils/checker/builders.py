@@ -45,6 +45,8 @@ _LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrC
 _CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_class", "type"})
 # Its name ends like that of a resource; it holds nothing but a schema.
 _PLAIN_CLASSES = frozenset({"TypeAdapter"})
+# How a variable that holds a class or a factory is called, after what it makes.
+_KINDS = frozenset("builder class cls constructor creator factory maker type".split())
 # Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
 # No two calls give the same: callers who get one each disagree for ever.
@@ -194,6 +196,8 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
             return Makes.VALUE
         case ast.Name(id=called) if called in module.classes:
             return instance_of(module.classes[called], module, depth)
+        case ast.Name(id=called) if called in function.bound and (kind := _kind_of(called)):
+            return _named("_".join(kind))
         case ast.Name(id=called) if called in module.functions:
             return returned_by(module.functions[called], module, depth)
         case ast.Attribute(value=ast.Name(id=owner), attr=called) if owner == function.receiver:
@@ -222,6 +226,12 @@ def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
     if is_resource(name):
         return Makes.RESOURCE
     return Makes.VALUE if is_value(name) else unknown
+
+
+def _kind_of(variable: str) -> list[str]:
+    """Return what a class or factory in a variable makes, if its name says that it is one."""
+    *kind, last = words_of(variable) or [""]
+    return kind if last in _KINDS else []
 
 
 def _class_method(owner: str, name: str) -> Makes:

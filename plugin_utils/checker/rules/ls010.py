@@ -65,11 +65,11 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.slots import Place
+from plugin_utils.checker.syntax import last_line, last_name
 from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
@@ -85,14 +85,20 @@ _WORK = frozenset("discover import load populate register scan".split())
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
-            is_flag = analysis.makes(store, flow) is Makes.FLAG
+            is_flag = isinstance(store.value, ast.Constant)
             is_too_soon = _is_early if is_flag else _is_first_of_two
             if is_too_soon(store, flow, analysis):
                 message = (
                     f"`{store.slot}` says done before the work is: a second caller goes on with a"
                     " value that is not there yet"
                 )
-                yield Hit(store.node, flow.function, str(store.slot), Level.HIGH, message)
+                level = Level.MEDIUM if _is_of_patch(store) else Level.HIGH
+                yield Hit(store.node, flow.function, str(store.slot), level, message)
+
+
+def _is_of_patch(store: Store) -> bool:
+    """Tell whether a flag keeps a foreign object from being patched twice; few wait for that."""
+    return "patched" in words_of(store.slot.name)
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
@@ -121,7 +127,28 @@ def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
     is_asked = any(test.slot == store.slot for test in store.own_tests)
     is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
-    return is_asked and is_loose and _delivers(store, flow)
+    return is_asked and is_loose and (_delivers(store, flow) or _is_read_later(store, flow))
+
+
+def _is_read_later(first: Store, flow: Flow) -> bool:
+    """Tell whether what is stored after `first` is read by those, too, who find `first` there."""
+    inside = {node for statement in first.rest for node in ast.walk(statement)}
+    asked = {test.slot for test in flow.tests}
+    later = {
+        store.slot.name
+        for store in flow.stores
+        if store.node in inside
+        and store.slot not in asked
+        and store.slot.place is Place.GLOBAL
+        and not store.slot.is_item
+        and _is_value(store)
+    }
+    end = max((last_line(statement) for statement in first.rest), default=0)
+    return bool(later) and any(
+        isinstance(node, ast.Name) and node.id in later and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(flow.function.node)
+        if getattr(node, "lineno", 0) > end
+    )
 
 
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
