@@ -33,6 +33,7 @@ __all__ = (
     "makes_for",
     "opens",
     "returned_by",
+    "starts",
     "values_of",
 )
 
@@ -47,6 +48,7 @@ _CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_
 _PLAIN_CLASSES = frozenset({"TypeAdapter"})
 # How a variable that holds a class or a factory is called, after what it makes.
 _KINDS = frozenset("builder class cls constructor creator factory maker type".split())
+_STARTING = (["start"], ["spawn"], ["launch"])
 # Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
 _MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
 # No two calls give the same: callers who get one each disagree for ever.
@@ -101,6 +103,11 @@ def opens(value: ast.expr, function: Function) -> bool:
     """Tell whether `value` is, by the name of what makes it, more than memory: a client, a pool."""
     values = values_of(value.id, function) if isinstance(value, ast.Name) else [value]
     return any(isinstance(made, ast.Call) and is_resource(last_name(made.func)) for made in values)
+
+
+def starts(value: ast.expr) -> bool:
+    """Tell whether `value` runs as soon as it is made, by its name: `start_http_server(8000)`."""
+    return isinstance(value, ast.Call) and words_of(last_name(value.func))[:1] in _STARTING
 
 
 def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEPTH) -> Makes:

@@ -142,6 +142,13 @@ class Function:
         return frozenset(name.id for name in names if isinstance(name, ast.Name))
 
     @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The locals that are other names of something: `cls = Future`."""
+        values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
+        pairs = ((v.targets[0], v.value) for v in values)
+        return {t.id: v.id for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Name)}
+
+    @cached_property
     def declared(self) -> frozenset[str]:
         """The names that the function declares `global`."""
         found = (node.names for node in self.own_nodes if isinstance(node, ast.Global))

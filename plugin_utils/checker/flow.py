@@ -144,7 +144,9 @@ class _Walker:
 
     def _region(self, lock: ast.expr) -> Region:
         own = isinstance(lock, ast.Name) and lock.id in self._own_locks
-        region = Region(lock, is_new=own or makes_lock(lock))
+        region = Region(
+            lock, is_new=own or makes_lock(lock), is_lazy=self._module.hands_out_lazy_lock(lock)
+        )
         self.flow.regions.append(region)
         return region
 

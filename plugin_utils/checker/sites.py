@@ -19,7 +19,7 @@ _STARTS = frozenset({"daemon", "join"})
 
 def is_real(regions: Regions) -> bool:
     """Tell whether one of `regions` holds a lock that another thread can hold too."""
-    return any(not region.is_new for region in regions)
+    return any(not region.is_new and not region.is_lazy for region in regions)
 
 
 class Site:

@@ -172,6 +172,8 @@ def _foreign_attribute(owner: str, name: str, function: Function, module: Module
         return Slot(Place.CLASS, owner, name)
     if owner in function.own_class_names:
         return Slot(Place.CLASS, _class_name(function), name)
+    if function.aliases.get(owner) in module.classes:
+        return Slot(Place.CLASS, function.aliases[owner], name)
     if owner in module.imports:
         place = Place.CLASS if is_class_name(owner) else Place.MODULE
         return _unless_foreign(Slot(place, owner, name))

@@ -68,7 +68,7 @@ from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
-from plugin_utils.checker.slots import Place
+from plugin_utils.checker.slots import Place, is_unset
 from plugin_utils.checker.syntax import last_line, last_name
 from plugin_utils.checker.words import words_of
 
@@ -127,10 +127,10 @@ def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
     is_asked = any(test.slot == store.slot for test in store.own_tests)
     is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
-    return is_asked and is_loose and (_delivers(store, flow) or _is_read_later(store, flow))
+    return is_asked and is_loose and (_delivers(store, flow) or _is_read_later(store, flow, analysis))
 
 
-def _is_read_later(first: Store, flow: Flow) -> bool:
+def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether what is stored after `first` is read by those, too, who find `first` there."""
     inside = {node for statement in first.rest for node in ast.walk(statement)}
     asked = {test.slot for test in flow.tests}
@@ -141,7 +141,7 @@ def _is_read_later(first: Store, flow: Flow) -> bool:
         and store.slot not in asked
         and store.slot.place is Place.GLOBAL
         and not store.slot.is_item
-        and _is_value(store)
+        and _begins_unset(store.slot.name, analysis)
     }
     end = max((last_line(statement) for statement in first.rest), default=0)
     return bool(later) and any(
@@ -149,6 +149,12 @@ def _is_read_later(first: Store, flow: Flow) -> bool:
         for node in ast.walk(flow.function.node)
         if getattr(node, "lineno", 0) > end
     )
+
+
+def _begins_unset(name: str, analysis: Analysis) -> bool:
+    """Tell whether a global holds nothing until a function fills it."""
+    first = analysis.module.bindings.get(name)
+    return first is not None and is_unset(first, analysis.module)
 
 
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:

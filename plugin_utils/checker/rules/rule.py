@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.builders import Makes, starts
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.model import Level
@@ -58,4 +58,5 @@ def level_of(site: Site) -> Level:
     """Return how much it matters that `site` can run twice."""
     if site.makes is not Makes.RESOURCE:
         return Level.INFO
-    return Level.HIGH if site.is_handed_out else Level.MEDIUM
+    is_in_use = site.is_handed_out or starts(site.store.value)
+    return Level.HIGH if is_in_use else Level.MEDIUM
