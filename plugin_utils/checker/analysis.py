@@ -12,7 +12,7 @@ from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store
 from plugin_utils.checker.flow import walk
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.sites import Site, is_real, starts_first
 from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import words_of
@@ -56,7 +56,7 @@ class Analysis:
     def _sites_of(self, flow: Flow) -> Iterator[Site]:
         for store in flow.stores:
             if store.own_tests:
-                makes = self.makes(store, flow)
+                makes = Makes.RESOURCE if starts_first(store, flow) else self.makes(store, flow)
                 if makes > Makes.FLAG and not self.is_sheltered(flow.function, store.slot):
                     yield Site(store, flow, makes)
 

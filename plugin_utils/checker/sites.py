@@ -22,6 +22,27 @@ def is_real(regions: Regions) -> bool:
     return any(not region.is_new and not region.is_lazy for region in regions)
 
 
+def starts_first(store: Store, flow: Flow) -> bool:
+    """Tell whether `store` sets a flag after it started something: who comes second does, too."""
+    if not isinstance(store.value, ast.Constant) or store.value.value is not True:
+        return False
+    first = min(test.node.lineno for test in store.own_tests)
+    return any(
+        isinstance(node, ast.Expr)
+        and first <= node.lineno <= store.node.lineno
+        and _is_start(node.value)
+        for node in flow.function.own_nodes
+    )
+
+
+def _is_start(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="start"), args=[]):
+            return True
+        case _:
+            return False
+
+
 class Site:
     """One store that fills a slot because a test found it empty."""
 

@@ -11,7 +11,7 @@ from plugin_utils.checker.builders import Makes, starts
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.model import Level
-from plugin_utils.checker.sites import Site
+from plugin_utils.checker.sites import Site, starts_first
 
 __all__ = ("Hit", "Page", "Rule", "hit", "level_of")
 
@@ -58,5 +58,5 @@ def level_of(site: Site) -> Level:
     """Return how much it matters that `site` can run twice."""
     if site.makes is not Makes.RESOURCE:
         return Level.INFO
-    is_in_use = site.is_handed_out or starts(site.store.value)
+    is_in_use = site.is_handed_out or starts(site.store.value) or starts_first(site.store, site.flow)
     return Level.HIGH if is_in_use else Level.MEDIUM
