@@ -212,6 +212,8 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
             return returned_by(method, module, depth) if method else _named(name)
         case ast.Attribute(value=owner) if is_class_name(last_name(owner)):
             return _class_method(last_name(owner), name)
+        case ast.Attribute(value=ast.Call(func=inner)) if _starts_process(inner, module):
+            return Makes.RESOURCE
         case ast.Attribute(value=ast.Call() as inner) if name not in {"build", "connect", "open"}:
             return min(_named(name, Makes.VALUE), makes(inner, function, module, depth))
         case _:
@@ -224,6 +226,13 @@ def is_of_a_loop(func: ast.expr, module: Module) -> bool:
     if last_name(func) not in _OF_A_LOOP:
         return False
     return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
+
+
+def _starts_process(func: ast.expr, module: Module) -> bool:
+    """Tell whether `multiprocessing.Manager` is called, in whose process the object then lives."""
+    first, dot, rest = dotted(func).partition(".")
+    full = module.imports.get(first, "") + dot + rest
+    return full.startswith("multiprocessing.") and full.endswith("Manager")
 
 
 def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:

@@ -41,6 +41,8 @@ def limit(site: Site, analysis: Analysis) -> Level:
         return Level.INFO
     if _is_program(analysis.module) or _is_reached_only(site.function, analysis, _starts_program):
         return Level.MEDIUM
+    if any(_is_filled_in_bulk(key, site.function) for key in _keys_of(site)):
+        return Level.MEDIUM
     if site.function.is_async:
         return Level.HIGH
     if _is_reached_only(site.function, analysis, _is_coroutine):
@@ -66,11 +68,21 @@ def _registers(function: Function) -> bool:
 
 def _has_key_of_caller(site: Site, module: Module) -> bool:
     """Tell whether the key contains the thread, the task or the loop that comes."""
-    if not site.slot.is_item:
-        return False
-    targets: list[ast.expr] = getattr(site.store.node, "targets", [])
-    keys = [target.slice for target in targets if isinstance(target, ast.Subscript)]
-    return any(_names_caller(key, site.function, module, _DEPTH) for key in keys)
+    return any(_names_caller(key, site.function, module, _DEPTH) for key in _keys_of(site))
+
+
+def _keys_of(site: Site) -> list[ast.expr]:
+    targets: list[ast.expr] = getattr(site.store.node, "targets", []) if site.slot.is_item else []
+    return [target.slice for target in targets if isinstance(target, ast.Subscript)]
+
+
+def _is_filled_in_bulk(key: ast.expr, function: Function) -> bool:
+    """Tell whether a loop goes through all keys, as what sets up a program does."""
+    return isinstance(key, ast.Name) and any(
+        key.id in {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        for loop in function.own_nodes
+        if isinstance(loop, ast.For)
+    )
 
 
 def _names_caller(key: ast.expr, function: Function, module: Module, depth: int) -> bool:
