@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from plugin_utils.checker.builders import Makes, makes_for
+from plugin_utils.checker.builders import makes_for
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store
 from plugin_utils.checker.flow import walk
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.sites import Site, is_real, starts_first
 from plugin_utils.checker.slots import Slot

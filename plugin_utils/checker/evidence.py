@@ -8,9 +8,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, instance_of, is_extended, is_of_a_loop, values_of
+from plugin_utils.checker.builders import instance_of, is_extended, values_of
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.instances import parts_of
+from plugin_utils.checker.makers import Makes, is_of_a_loop
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Read, Regions, Store
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import last_name
 

@@ -66,10 +66,15 @@ is a value if its class never changes it, opens nothing, and is not called like 
 
 At level `info`, too: a build that the module itself does first, while it is imported, and one that
 only coroutines of the module come to, by way of a private function. At level medium: a build in
-`main()`, in a command or in an app's factory, and an object that holds a lock of `asyncio`.
+`main()`, in a command, in a function that parses the command line, in an app's factory or in a hook
+of pytest; in a module or package called `cli`, `commands`, `conftest` or `__main__`; an object that
+holds a lock of `asyncio`; and one whose `__init__` only keeps what it is given.
+
+A flag counts as a build if the function calls `start()` on something, without arguments, between
+the test of the flag and the store: who comes second starts it again.
 
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
-starts with an underscore.
+starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
 
 A slot is seen as a global, as an attribute of an imported module, of this module
 (`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`

@@ -52,8 +52,8 @@ High if what is built has an identity and the function hands it out, medium if i
 out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
 the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is
 medium: all callers get one object, but the losers are built and dropped, which matters only if they
-hold something open, as the name has to say. Medium, too, if a loop goes through all keys, and for an
-empty container that the same function then adds to by `[...]`, `add` or `append`.
+hold something open, as the name has to say. Medium, too, if a loop goes through all keys, and for
+an empty container that the same function then adds to by `[...]`, `add` or `append`.
 
 Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
 builds, `update` with more than one key, `append` where no test found the list empty, a cache class
@@ -64,8 +64,9 @@ import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, opens
+from plugin_utils.checker.builders import opens
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
 from plugin_utils.checker.sites import Site, is_real

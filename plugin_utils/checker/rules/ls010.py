@@ -57,8 +57,9 @@ A latch that notes that something was tried, said or started (`_warned`, `_attem
 alone, unless its function returns what comes after it. So is a flag that nobody asks about before
 the function runs: that is a setter. Only flags of the whole process are looked at.
 
-A value is a flag, too, if it is tested alone and the function returns what it stores after it; and
-so is a module that is imported into a global.
+A value is a flag, too, if it is tested alone and the function returns what it stores after it, or
+reads further down a global that was `None` until then; and so is a module that is imported into a
+global. A flag that is called `patched` is reported at level medium: few callers wait for a patch.
 """
 
 import ast
@@ -127,7 +128,8 @@ def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
     is_asked = any(test.slot == store.slot for test in store.own_tests)
     is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
-    return is_asked and is_loose and (_delivers(store, flow) or _is_read_later(store, flow, analysis))
+    is_missed = _delivers(store, flow) or _is_read_later(store, flow, analysis)
+    return is_asked and is_loose and is_missed
 
 
 def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
@@ -210,4 +212,4 @@ def _registers(node: ast.AST) -> bool:
             return False
 
 
-RULE = Rule("LS010", "Done-flag set before the work", "high", __doc__ or "", _check)
+RULE = Rule("LS010", "Done-flag set before the work", "high or medium", __doc__ or "", _check)

@@ -60,7 +60,9 @@ Not rewritten: callers of the class would have to change.
 
 ## Known limits
 
-An `__init__` that is inherited is not seen, nor is a metaclass that keeps `__init__` from running.
+An `__init__` that takes a lock is reported if it looks at an attribute without it, and goes on with
+its work after it has set that attribute. An `__init__` that is inherited is not seen, nor is a
+metaclass that keeps `__init__` from running.
 """
 
 import ast

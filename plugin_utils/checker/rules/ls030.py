@@ -56,7 +56,7 @@ if a function of the same module makes that lock, and takes none itself.
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
 from plugin_utils.checker.sites import Site

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, starts
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import limit
+from plugin_utils.checker.makers import Makes, starts
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.sites import Site, starts_first
 
@@ -58,5 +58,5 @@ def level_of(site: Site) -> Level:
     """Return how much it matters that `site` can run twice."""
     if site.makes is not Makes.RESOURCE:
         return Level.INFO
-    is_in_use = site.is_handed_out or starts(site.store.value) or starts_first(site.store, site.flow)
-    return Level.HIGH if is_in_use else Level.MEDIUM
+    runs = starts(site.store.value) or starts_first(site.store, site.flow)
+    return Level.HIGH if site.is_handed_out or runs else Level.MEDIUM
