@@ -76,6 +76,10 @@ the test of the flag and the store: who comes second starts it again.
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
 starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
 
+A slot counts as tested, too, if it is rebuilt because it belongs to something else
+(`os.getpid() != _owner_pid`). A class or factory in a variable makes what its name says before the
+last word: `client_class()`.
+
 A slot is seen as a global, as an attribute of an imported module, of this module
 (`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`
 and by `setattr` with a name that is spelt out. Not seen: a name that is computed (`setattr(m, name,

@@ -142,7 +142,6 @@ def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
         if store.node in inside
         and store.slot not in asked
         and store.slot.place is Place.GLOBAL
-        and not store.slot.is_item
         and _begins_unset(store.slot.name, analysis)
     }
     end = max((last_line(statement) for statement in first.rest), default=0)
