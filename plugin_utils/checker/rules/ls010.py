@@ -127,9 +127,9 @@ def _is_open(store: Store, flow: Flow, analysis: Analysis) -> bool:
 def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
     is_asked = any(test.slot == store.slot for test in store.own_tests)
-    is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
-    is_missed = _delivers(store, flow) or _is_read_later(store, flow, analysis)
-    return is_asked and is_loose and is_missed
+    if not is_asked or flow.function.is_async or not _is_open(store, flow, analysis):
+        return False
+    return _delivers(store, flow) or _is_read_later(store, flow, analysis)
 
 
 def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
