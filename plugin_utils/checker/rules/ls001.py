@@ -91,7 +91,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
 from plugin_utils.checker.slots import Place
 
 __all__ = ("RULE",)
@@ -100,10 +100,7 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place in {Place.GLOBAL, Place.MODULE} and not site.slot.is_item:
-            message = (
-                f"`{site.slot}` is tested, built and stored without a lock:"
-                " two threads can build it twice"
-            )
+            message = built_twice(site, f"`{site.slot}`")
             yield replace(hit(site, level_of(site), message, analysis), site=site)
 
 

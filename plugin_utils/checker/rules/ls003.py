@@ -68,7 +68,7 @@ from plugin_utils.checker.builders import opens
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
-from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
 from plugin_utils.checker.sites import Site, is_real
 from plugin_utils.checker.syntax import last_name
 
@@ -79,10 +79,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.is_process_wide and site.slot.is_item:
             level = level_of(site)
-            message = (
-                f"an item of `{site.slot}` is tested, built and stored without a lock:"
-                " two threads can build it twice"
-            )
+            message = built_twice(site, f"an item of `{site.slot}`")
             if level is Level.INFO and _is_empty(site.store.value) and _is_added_to(site):
                 level = Level.MEDIUM
                 message = (

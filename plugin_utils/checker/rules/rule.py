@@ -13,7 +13,7 @@ from plugin_utils.checker.makers import Makes, starts
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.sites import Site, starts_first
 
-__all__ = ("Hit", "Page", "Rule", "hit", "level_of")
+__all__ = ("Hit", "Page", "Rule", "built_twice", "hit", "level_of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,16 @@ def hit(site: Site, level: Level, message: str, analysis: Analysis) -> Hit:
     """Return a finding at the store of `site`, at `level` unless something speaks against it."""
     level = level and min(level, limit(site, analysis))
     return Hit(site.store.node, site.function, str(site.slot), level, message)
+
+
+def built_twice(site: Site, what: str) -> str:
+    """Return the message that `what`, the slot of `site`, has no lock around test and store."""
+    if starts_first(site.store, site.flow):
+        return (
+            f"{what} is set after something is started, without a lock: two threads can start it"
+            " twice"
+        )
+    return f"{what} is tested, built and stored without a lock: two threads can build it twice"
 
 
 def level_of(site: Site) -> Level:
