@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from plugin_utils.checker.builders import Makes, makes_for
+from plugin_utils.checker.builders import makes_for
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store
 from plugin_utils.checker.flow import walk
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.sites import Site, is_real, starts_first
 from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import words_of
@@ -56,7 +57,7 @@ class Analysis:
     def _sites_of(self, flow: Flow) -> Iterator[Site]:
         for store in flow.stores:
             if store.own_tests:
-                makes = self.makes(store, flow)
+                makes = Makes.RESOURCE if starts_first(store, flow) else self.makes(store, flow)
                 if makes > Makes.FLAG and not self.is_sheltered(flow.function, store.slot):
                     yield Site(store, flow, makes)
 
@@ -84,6 +85,8 @@ class Analysis:
             return True
         decorators = [name.rpartition(".")[2] for name in function.decorators]
         if any(name in _VALIDATORS or self._is_locking(name) for name in decorators):
+            return True
+        if any(self.module.is_lock(given) for given in function.given_to_decorators):
             return True
         return function.is_private and function in self._called_under_lock
 

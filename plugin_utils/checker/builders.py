@@ -1,34 +1,30 @@
-"""What an expression makes: a thing with an identity, a value, a lock, or nothing at all.
+"""What an expression makes, following locals, functions and classes.
 
-Two of a thing with an identity are one too many: the loser's connection leaks, its registrations
-are lost. Two equal values only cost the time of computing one of them.
+Where that leads to another module, the name decides.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from enum import IntEnum
 
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.instances import changes, is_known_outside, parts_of
+from plugin_utils.checker.makers import Makes, class_method, is_unique, kind_of, known, named
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.slots import is_unset
-from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name
+from plugin_utils.checker.syntax import dotted, last_name
 from plugin_utils.checker.words import (
     holds_resource,
     is_class_name,
     is_resource,
     is_value,
-    words_of,
 )
 
 __all__ = (
-    "Makes",
     "instance_of",
     "is_extended",
-    "is_of_a_loop",
     "makes",
     "makes_for",
     "opens",
@@ -37,54 +33,11 @@ __all__ = (
 )
 
 _DEPTH = 3
-_LOOPS = frozenset({"asyncio", "anyio", "trio"})
-_OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
-# Hands out what somebody else keeps; whether that is built once is their affair.
-_LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
-# Makes a class; two of one form serve alike.
-_CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_class", "type"})
-# Its name ends like that of a resource; it holds nothing but a schema.
-_PLAIN_CLASSES = frozenset({"TypeAdapter"})
-# Memos of what Python keeps anyway, and tasks, which are made on the one thread of their loop.
-_MEMOS = frozenset({"compile", "import_module", "__import__", "create_task", "ensure_future"})
-# No two calls give the same: callers who get one each disagree for ever.
-_UNIQUE = frozenset("""
-    NamedTemporaryFile SpooledTemporaryFile SystemRandom TemporaryDirectory TemporaryFile
-    getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1 uuid4 uuid7
-    """.split())  # fmt: skip
-# Whoever is in the one that is lost is not found again, and nothing computes it anew.
-_REGISTRIES = frozenset({"WeakKeyDictionary", "WeakSet", "WeakValueDictionary"})
 _PLAIN_BASES = frozenset(
     {"BaseModel", "TypedDict", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Exception", "dict"}
 )
 _BARE_BASES = frozenset({"ABC", "Generic", "Protocol", "object"})
 _CLOSERS = frozenset("__aexit__ __del__ __exit__ aclose close disconnect shutdown stop".split())
-
-
-class Makes(IntEnum):
-    """What is made, ordered by how much a second one costs."""
-
-    NOTHING = 0
-    """`None` or a marker: the slot is emptied."""
-    FLAG = 1
-    """A constant, or a memo of what Python itself keeps: nothing is built."""
-    VALUE = 2
-    """Equal however often it is computed."""
-    UNKNOWN = 3
-    """The name does not tell."""
-    RESOURCE = 4
-    """Has an identity: a client, a pool, a model."""
-    LOCK = 5
-    """A lock; two locks exclude nobody."""
-
-
-_MADE_BY = {
-    **dict.fromkeys(_MEMOS, Makes.FLAG),
-    **dict.fromkeys(LOCK_TYPES, Makes.LOCK),
-    **dict.fromkeys(_REGISTRIES, Makes.RESOURCE),
-    **dict.fromkeys(_LOOKUPS | _CLASS_MAKERS, Makes.VALUE),
-}
-"""What is made by some callables, wherever they come from."""
 
 
 def makes_for(name: str, value: ast.expr, function: Function, module: Module) -> Makes:
@@ -105,7 +58,7 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
     """Return what `value` makes, following locals and functions of the module."""
     if is_unset(value, module):
         return Makes.NOTHING
-    if _is_unique(value):
+    if is_unique(value):
         return Makes.RESOURCE
     match value:
         case ast.Constant():
@@ -130,23 +83,6 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return Makes.VALUE
 
 
-def _is_unique(value: ast.expr) -> bool:
-    """Tell whether `value` is drawn at random, in whatever form: `str(uuid4())`, `uuid4().hex`."""
-    match value:
-        case ast.Call(func=func, args=args):
-            return last_name(func) in _UNIQUE or any(map(_is_unique, [func, *args]))
-        case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-            return _is_unique(inner)
-        case ast.FormattedValue(value=inner):
-            return _is_unique(inner)
-        case ast.JoinedStr(values=values):
-            return any(map(_is_unique, values))
-        case ast.BinOp(left=left, right=right):
-            return _is_unique(left) or _is_unique(right)
-        case _:
-            return False
-
-
 def _most(values: list[ast.expr], function: Function, module: Module, depth: int) -> Makes:
     return max((makes(value, function, module, depth) for value in values), default=Makes.VALUE)
 
@@ -158,7 +94,7 @@ def _local(name: str, function: Function, module: Module, depth: int) -> Makes:
         return Makes.VALUE
     return max(
         _most(list(values_of(name, function)), function, module, depth - 1),
-        _named(name) if name in function.unpacked else Makes.NOTHING,
+        named(name) if name in function.unpacked else Makes.NOTHING,
     )
 
 
@@ -181,10 +117,9 @@ def values_of(name: str, function: Function) -> Iterator[ast.expr]:
 
 def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Makes:
     name = last_name(call.func)
-    if is_of_a_loop(call.func, module):
-        return Makes.FLAG
-    if name in _MADE_BY:
-        return _MADE_BY[name]
+    made = known(call.func, module)
+    if made is not None:
+        return made
     match call.func:
         case ast.Name(id="cls") | ast.Attribute(attr="__new__"):
             return _made_by(function.owner, module, depth)
@@ -194,50 +129,33 @@ def _call(call: ast.Call, function: Function, module: Module, depth: int) -> Mak
             return Makes.VALUE
         case ast.Name(id=called) if called in module.classes:
             return instance_of(module.classes[called], module, depth)
+        case ast.Name(id=called) if called in function.bound and (kind := kind_of(called)):
+            return named("_".join(kind))
         case ast.Name(id=called) if called in module.functions:
             return returned_by(module.functions[called], module, depth)
         case ast.Attribute(value=ast.Name(id=owner), attr=called) if owner == function.receiver:
             method = function.owner and function.owner.methods.get(called)
-            return returned_by(method, module, depth) if method else _named(name)
+            return returned_by(method, module, depth) if method else named(name)
         case ast.Attribute(value=owner) if is_class_name(last_name(owner)):
-            return _class_method(last_name(owner), name)
+            return class_method(last_name(owner), name)
         case ast.Attribute(value=ast.Call() as inner) if name not in {"build", "connect", "open"}:
-            return min(_named(name, Makes.VALUE), makes(inner, function, module, depth))
+            return min(named(name, Makes.VALUE), makes(inner, function, module, depth))
         case _:
-            return _named(name)
-
-
-def is_of_a_loop(func: ast.expr, module: Module) -> bool:
-    """Tell whether a lock or an event is one for the tasks of a loop, which are in one thread."""
-    name = dotted(func)
-    if last_name(func) not in _OF_A_LOOP:
-        return False
-    return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
-
-
-def _named(name: str, unknown: Makes = Makes.UNKNOWN) -> Makes:
-    """Return what a callable makes that is known by its name only."""
-    if is_class_name(name):
-        return Makes.VALUE if is_value(name) or name in _PLAIN_CLASSES else Makes.RESOURCE
-    if is_resource(name):
-        return Makes.RESOURCE
-    return Makes.VALUE if is_value(name) else unknown
-
-
-def _class_method(owner: str, name: str) -> Makes:
-    if is_value(owner):
-        return Makes.VALUE
-    if words_of(name)[:1] == ["from"]:
-        return _named(owner)
-    return _named(name, Makes.RESOURCE if is_resource(owner) else Makes.UNKNOWN)
+            return named(name)
 
 
 def instance_of(
-    found: Class, module: Module, depth: int = _DEPTH, *, look_further: bool = False
+    found: Class,
+    module: Module,
+    depth: int = _DEPTH,
+    *,
+    look_further: bool = False,
+    by_name: bool = True,
 ) -> Makes:
     """Return what an instance of `found` is, which is a class of `module`.
 
     What it inherits from other modules counts as unknown, unless the caller may `look_further`.
+    That it is called like a resource makes it one, unless the caller asks what it does instead.
     """
     bases = {dotted(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
     names = {base.rpartition(".")[2] for base in bases}
@@ -245,7 +163,7 @@ def instance_of(
         return Makes.RESOURCE
     if "dataclass" in found.decorators or names & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
-    if is_resource(found.name) or changes(found) or is_known_outside(found):
+    if (by_name and is_resource(found.name)) or changes(found) or is_known_outside(found):
         return Makes.RESOURCE
     inherited = (_inherited(base, module, depth, look_further=look_further) for base in bases)
     return max(inherited, default=Makes.VALUE)
@@ -284,7 +202,7 @@ def is_extended(found: Class, module: Module) -> bool:
 
 def returned_by(found: Function, module: Module, depth: int = _DEPTH) -> Makes:
     """Return what a function of this module gives back; its name decides if that does not tell."""
-    by_name = _named(found.name)
+    by_name = named(found.name)
     if depth == 0:
         return by_name
     returned = [n.value for n in found.own_nodes if isinstance(n, ast.Return) and n.value]

@@ -154,6 +154,8 @@ def _compared(
             return empty, full
         case ast.NotEq() | ast.Gt() | ast.GtE() if _is_nothing(right, op):
             return tests_of(left, state)
+        case ast.NotEq() if not isinstance(right, ast.Constant):
+            return _found(left, node, state) + _found(right, node, state), ()
         case ast.In() | ast.NotIn():
             tests = _found(ast.Subscript(right, left, ast.Load()), node, state)
             return ((), tests) if isinstance(op, ast.In) else (tests, ())

@@ -115,6 +115,12 @@ class Function:
         return tuple(dotted(decorator) for decorator in bare)
 
     @cached_property
+    def given_to_decorators(self) -> tuple[ast.expr, ...]:
+        """What the decorators are called with: `lock` in `@holding(lock)`."""
+        calls = (d for d in self.node.decorator_list if isinstance(d, ast.Call))
+        return tuple(argument for call in calls for argument in call.args)
+
+    @cached_property
     def receiver(self) -> str:
         """The name by which a method knows its instance or class; empty for anything else."""
         if self.owner is None or not self.params or "staticmethod" in self.decorators:
@@ -134,6 +140,13 @@ class Function:
         values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
         names = (v.targets[0] for v in values if _is_class_of(v.value, self.receiver))
         return frozenset(name.id for name in names if isinstance(name, ast.Name))
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The locals that are other names of something: `cls = Future`."""
+        values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
+        pairs = ((v.targets[0], v.value) for v in values)
+        return {t.id: v.id for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Name)}
 
     @cached_property
     def declared(self) -> frozenset[str]:

@@ -18,6 +18,8 @@ class Region:
     lock: ast.expr
     is_new: bool
     """Whether the call that takes the lock also made it, so that nobody else can hold it."""
+    is_lazy: bool = False
+    """Whether the lock comes from a function that makes it on first use: there can be two."""
 
 
 Regions = frozenset[Region]

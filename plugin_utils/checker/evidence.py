@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from itertools import takewhile
+from pathlib import Path
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, instance_of, is_extended, is_of_a_loop, values_of
+from plugin_utils.checker.builders import instance_of, is_extended, values_of
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.instances import parts_of
+from plugin_utils.checker.makers import Makes, is_of_a_loop
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
@@ -27,6 +30,8 @@ _CALLERS = frozenset("""
 # Whoever starts the program runs these once, before there are threads.
 _STARTS = frozenset("build_app create_app lifespan main make_app".split())
 _COMMANDS = frozenset({"command", "group"})
+# A file or a package by such a name is a program of its own: one thread, which the user waits for.
+_PROGRAMS = frozenset({"__main__", "cli", "commands", "conftest"})
 
 
 def limit(site: Site, analysis: Analysis) -> Level:
@@ -35,14 +40,16 @@ def limit(site: Site, analysis: Analysis) -> Level:
         return Level.INFO
     if _registers(site.function) or is_plain(site.store.value, site.function, analysis.module):
         return Level.INFO
-    if _is_reached_only(site.function, analysis, _starts_program):
+    if _is_program(analysis.module) or _is_reached_only(site.function, analysis, _starts_program):
+        return Level.MEDIUM
+    if any(_is_filled_in_bulk(key, site.function) for key in _keys_of(site)):
         return Level.MEDIUM
     if site.function.is_async:
         return Level.HIGH
     if _is_reached_only(site.function, analysis, _is_coroutine):
         return Level.INFO
     built = _class_of(site.store.value, site.function, analysis.module)
-    if built is not None and _is_for_a_loop(*built):
+    if built is not None and (_is_for_a_loop(*built) or _only_keeps(*built)):
         return Level.MEDIUM
     return Level.HIGH
 
@@ -62,11 +69,21 @@ def _registers(function: Function) -> bool:
 
 def _has_key_of_caller(site: Site, module: Module) -> bool:
     """Tell whether the key contains the thread, the task or the loop that comes."""
-    if not site.slot.is_item:
-        return False
-    targets: list[ast.expr] = getattr(site.store.node, "targets", [])
-    keys = [target.slice for target in targets if isinstance(target, ast.Subscript)]
-    return any(_names_caller(key, site.function, module, _DEPTH) for key in keys)
+    return any(_names_caller(key, site.function, module, _DEPTH) for key in _keys_of(site))
+
+
+def _keys_of(site: Site) -> list[ast.expr]:
+    targets: list[ast.expr] = getattr(site.store.node, "targets", []) if site.slot.is_item else []
+    return [target.slice for target in targets if isinstance(target, ast.Subscript)]
+
+
+def _is_filled_in_bulk(key: ast.expr, function: Function) -> bool:
+    """Tell whether a loop goes through all keys, as what sets up a program does."""
+    return isinstance(key, ast.Name) and any(
+        key.id in {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        for loop in function.own_nodes
+        if isinstance(loop, ast.For)
+    )
 
 
 def _names_caller(key: ast.expr, function: Function, module: Module, depth: int) -> bool:
@@ -125,13 +142,50 @@ def _is_coroutine(function: Function) -> bool:
 
 def _starts_program(function: Function) -> bool:
     commands = {name.rpartition(".")[2] for name in function.decorators if "." in name}
-    return function.name in _STARTS or not _COMMANDS.isdisjoint(commands)
+    return (
+        function.name in _STARTS
+        or function.name.startswith("pytest_")
+        or not _COMMANDS.isdisjoint(commands)
+        or any(_parses_arguments(node) for node in function.own_nodes)
+    )
+
+
+def _parses_arguments(node: ast.AST) -> bool:
+    """Tell whether `node` reads the command line, which only a program does."""
+    return isinstance(node, ast.Call) and last_name(node.func) == "parse_args"
+
+
+def _is_program(module: Module) -> bool:
+    """Tell whether the module, or a package it is in, is called like what a user runs."""
+    if not module.path:
+        return False
+    path = Path(module.path).absolute()
+    packages = takewhile(lambda folder: (folder / "__init__.py").exists(), path.parents)
+    return not _PROGRAMS.isdisjoint([path.stem, *(folder.name for folder in packages)])
 
 
 def _is_for_a_loop(found: Class, module: Module) -> bool:
     """Tell whether what is built holds a lock or a queue for the tasks of one loop."""
     values = (value for value, _ in parts_of(found))
     return any(isinstance(v, ast.Call) and is_of_a_loop(v.func, module) for v in values)
+
+
+def _only_keeps(found: Class, module: Module) -> bool:
+    """Tell whether an instance keeps what it was given and does no more, whatever its name says."""
+    init = found.methods.get("__init__")
+    if init is None or any(map(_does_something, init.node.body)):
+        return False
+    return instance_of(found, module, look_further=True, by_name=False) is Makes.VALUE
+
+
+def _does_something(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant()) | ast.Assign() | ast.AnnAssign() | ast.Pass():
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=func)))):
+            return last_name(func) != "super"
+        case _:
+            return True
 
 
 def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Class, Module] | None:

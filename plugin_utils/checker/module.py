@@ -76,6 +76,19 @@ class Module:
             case _:
                 return False
 
+    def hands_out_lazy_lock(self, expression: ast.expr) -> bool:
+        """Tell whether a function of this module is called that makes a lock if there is none."""
+        match expression:
+            case ast.Call(func=ast.Name(id=name)) if name in self.functions:
+                found = self.functions[name]
+                if any(isinstance(node, ast.With) for node in found.own_nodes):
+                    return False
+                stores = (node for node in found.own_nodes if isinstance(node, ast.Assign))
+                locks = (store.targets for store in stores if makes_lock(store.value))
+                return any(not found.declared.isdisjoint(map(last_name, made)) for made in locks)
+            case _:
+                return False
+
     def _collect(self, block: list[ast.stmt], scope: _Scope) -> None:
         for statement in block:
             match statement:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Read, Regions, Store
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import last_name
 
@@ -19,7 +19,28 @@ _STARTS = frozenset({"daemon", "join"})
 
 def is_real(regions: Regions) -> bool:
     """Tell whether one of `regions` holds a lock that another thread can hold too."""
-    return any(not region.is_new for region in regions)
+    return any(not region.is_new and not region.is_lazy for region in regions)
+
+
+def starts_first(store: Store, flow: Flow) -> bool:
+    """Tell whether `store` sets a flag after it started something: who comes second does, too."""
+    if not isinstance(store.value, ast.Constant) or store.value.value is not True:
+        return False
+    first = min(test.node.lineno for test in store.own_tests)
+    return any(
+        isinstance(node, ast.Expr)
+        and first <= node.lineno <= store.node.lineno
+        and _is_start(node.value)
+        for node in flow.function.own_nodes
+    )
+
+
+def _is_start(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="start"), args=[]):
+            return True
+        case _:
+            return False
 
 
 class Site:

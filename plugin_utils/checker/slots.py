@@ -175,7 +175,10 @@ def _foreign_attribute(owner: str, name: str, function: Function, module: Module
     if owner in module.imports:
         place = Place.CLASS if is_class_name(owner) else Place.MODULE
         return _unless_foreign(Slot(place, owner, name))
-    if owner in function.locals or not _holds_attributes(owner, module):
+    if owner in function.locals:
+        original = function.aliases.get(owner, "") if module.classes else ""
+        return Slot(Place.CLASS, original, name) if original in module.classes else None
+    if not _holds_attributes(owner, module):
         return None
     return Slot(Place.GLOBAL, owner, name)
 

@@ -36,3 +36,12 @@ def test_every_rule_has_a_fixture_in_which_it_finds_something() -> None:
     for code in RULES:
         text = (FIXTURES / f"{code.lower()}.py").read_text(encoding="utf-8")
         assert code in {found for _, found, _ in expected_in(text)}
+
+
+def test_a_flag_is_not_said_to_be_built() -> None:
+    """It says that something was started, and that is what happens twice."""
+    path = FIXTURES / "ls001.py"
+    found = check_source(path.read_text(encoding="utf-8"), str(path))
+    messages = {finding.name: finding.message for finding in found}
+    assert "two threads can start it twice" in messages["_watching"]
+    assert "two threads can build it twice" in messages["_client"]

@@ -68,8 +68,10 @@ def test_the_fresh_packages_are_held_out_as_a_whole() -> None:
     [
         (finding("LS002", 101, "Api.client", "Api._client"), True),
         (finding("LS002", 500, "Api.client", "Api._client"), True),
-        (finding("LS003", 110, "other", "_client[...]"), True),
-        (finding("LS003", 150, "other", "_client[...]"), False),
+        (finding("LS003", 110, "other", "_client[...]"), False),
+        (finding("LS003", 110, "Other.client", "_client[...]"), True),
+        (finding("LS004", 110, "other", "_client"), True),
+        (finding("LS004", 150, "other", "_client"), False),
         (finding("LS002", 101, "Api.client", "Api._pool"), False),
         (finding("LS010", 101, "Api.client", "Api._done"), True),
         (finding("LS010", 101, "Api.other", "Api._done"), False),

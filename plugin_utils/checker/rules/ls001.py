@@ -66,10 +66,19 @@ is a value if its class never changes it, opens nothing, and is not called like 
 
 At level `info`, too: a build that the module itself does first, while it is imported, and one that
 only coroutines of the module come to, by way of a private function. At level medium: a build in
-`main()`, in a command or in an app's factory, and an object that holds a lock of `asyncio`.
+`main()`, in a command, in a function that parses the command line, in an app's factory or in a hook
+of pytest; in a module or package called `cli`, `commands`, `conftest` or `__main__`; an object that
+holds a lock of `asyncio`; and one whose `__init__` only keeps what it is given.
+
+A flag counts as a build if the function calls `start()` on something, without arguments, between
+the test of the flag and the store: who comes second starts it again.
 
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
-starts with an underscore.
+starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
+
+A slot counts as tested, too, if it is rebuilt because it belongs to something else
+(`os.getpid() != _owner_pid`). A class or factory in a variable makes what its name says before the
+last word: `client_class()`.
 
 A slot is seen as a global, as an attribute of an imported module, of this module
 (`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`
@@ -82,7 +91,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
 from plugin_utils.checker.slots import Place
 
 __all__ = ("RULE",)
@@ -91,10 +100,7 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place in {Place.GLOBAL, Place.MODULE} and not site.slot.is_item:
-            message = (
-                f"`{site.slot}` is tested, built and stored without a lock:"
-                " two threads can build it twice"
-            )
+            message = built_twice(site, f"`{site.slot}`")
             yield replace(hit(site, level_of(site), message, analysis), site=site)
 
 

@@ -56,7 +56,7 @@ decorator that keeps the instance.
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
+from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
 from plugin_utils.checker.slots import Place
 
 __all__ = ("RULE",)
@@ -68,8 +68,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield hit(
                 site,
                 level_of(site),
-                f"class attribute `{site.slot}` is tested, built and stored without a lock:"
-                " two threads can build it twice",
+                built_twice(site, f"class attribute `{site.slot}`"),
                 analysis,
             )
 

@@ -52,21 +52,25 @@ High if what is built has an identity and the function hands it out, medium if i
 out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
 the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is
 medium: all callers get one object, but the losers are built and dropped, which matters only if they
-hold something open, as the name has to say.
+hold something open, as the name has to say. Medium, too, if a loop goes through all keys, and for
+an empty container that the same function then adds to by `[...]`, `add` or `append`.
 
 Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
 builds, `update` with more than one key, `append` where no test found the list empty, a cache class
 from elsewhere, and a container that came in as an argument.
 """
 
+import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, opens
+from plugin_utils.checker.builders import opens
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
-from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
-from plugin_utils.checker.sites import is_real
+from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
+from plugin_utils.checker.sites import Site, is_real
+from plugin_utils.checker.syntax import last_name
 
 __all__ = ("RULE",)
 
@@ -74,13 +78,15 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.is_process_wide and site.slot.is_item:
-            yield hit(
-                site,
-                level_of(site),
-                f"an item of `{site.slot}` is tested, built and stored without a lock:"
-                " two threads can build it twice",
-                analysis,
-            )
+            level = level_of(site)
+            message = built_twice(site, f"an item of `{site.slot}`")
+            if level is Level.INFO and _is_empty(site.store.value) and _is_added_to(site):
+                level = Level.MEDIUM
+                message = (
+                    f"an item of `{site.slot}` begins empty and is added to, without a lock: the"
+                    " second store drops what was added to the first"
+                )
+            yield hit(site, level, message, analysis)
     for flow in analysis.flows:
         for store in flow.defaults:
             if _builds_each_time(store, flow, analysis):
@@ -89,6 +95,31 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                     " own first: the losers are dropped, and nobody closes them"
                 )
                 yield Hit(store.node, flow.function, str(store.slot), Level.MEDIUM, message)
+
+
+def _is_empty(value: ast.expr) -> bool:
+    match value:
+        case ast.Dict(keys=[]) | ast.List(elts=[]):
+            return True
+        case ast.Call(func=ast.Name(id="dict" | "list" | "set"), args=[], keywords=[]):
+            return True
+        case _:
+            return False
+
+
+def _is_added_to(site: Site) -> bool:
+    """Tell whether the function puts something into the item that it may have stored."""
+    for node in site.function.own_nodes:
+        match node:
+            case (
+                ast.Subscript(value=ast.Subscript(value=owner), ctx=ast.Store())
+                | ast.Call(func=ast.Attribute(value=ast.Subscript(value=owner), attr="add"))
+                | ast.Call(func=ast.Attribute(value=ast.Subscript(value=owner), attr="append"))
+            ) if last_name(owner) == site.slot.name:
+                return True
+            case _:
+                pass
+    return False
 
 
 def _builds_each_time(store: Store, flow: Flow, analysis: Analysis) -> bool:

@@ -59,10 +59,11 @@ import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, makes_for
+from plugin_utils.checker.builders import makes_for
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Call, Flow, Store, Test
 from plugin_utils.checker.evidence import limit
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.rules.rule import Hit, Rule, level_of
 from plugin_utils.checker.sites import Site
 

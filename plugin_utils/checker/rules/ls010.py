@@ -57,19 +57,20 @@ A latch that notes that something was tried, said or started (`_warned`, `_attem
 alone, unless its function returns what comes after it. So is a flag that nobody asks about before
 the function runs: that is a setter. Only flags of the whole process are looked at.
 
-A value is a flag, too, if it is tested alone and the function returns what it stores after it; and
-so is a module that is imported into a global.
+A value is a flag, too, if it is tested alone and the function returns what it stores after it, or
+reads further down a global that was `None` until then; and so is a module that is imported into a
+global. A flag that is called `patched` is reported at level medium: few callers wait for a patch.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.slots import Place, is_unset
+from plugin_utils.checker.syntax import last_line, last_name
 from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
@@ -85,14 +86,20 @@ _WORK = frozenset("discover import load populate register scan".split())
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
-            is_flag = analysis.makes(store, flow) is Makes.FLAG
+            is_flag = isinstance(store.value, ast.Constant)
             is_too_soon = _is_early if is_flag else _is_first_of_two
             if is_too_soon(store, flow, analysis):
                 message = (
                     f"`{store.slot}` says done before the work is: a second caller goes on with a"
                     " value that is not there yet"
                 )
-                yield Hit(store.node, flow.function, str(store.slot), Level.HIGH, message)
+                level = Level.MEDIUM if _is_of_patch(store) else Level.HIGH
+                yield Hit(store.node, flow.function, str(store.slot), level, message)
+
+
+def _is_of_patch(store: Store) -> bool:
+    """Tell whether a flag keeps a foreign object from being patched twice; few wait for that."""
+    return "patched" in words_of(store.slot.name)
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:
@@ -120,8 +127,35 @@ def _is_open(store: Store, flow: Flow, analysis: Analysis) -> bool:
 def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether the slot is asked about alone, and the function returns what is filled later."""
     is_asked = any(test.slot == store.slot for test in store.own_tests)
-    is_loose = not flow.function.is_async and _is_open(store, flow, analysis)
-    return is_asked and is_loose and _delivers(store, flow)
+    if not is_asked or flow.function.is_async or not _is_open(store, flow, analysis):
+        return False
+    return _delivers(store, flow) or _is_read_later(store, flow, analysis)
+
+
+def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
+    """Tell whether what is stored after `first` is read by those, too, who find `first` there."""
+    inside = {node for statement in first.rest for node in ast.walk(statement)}
+    asked = {test.slot for test in flow.tests}
+    later = {
+        store.slot.name
+        for store in flow.stores
+        if store.node in inside
+        and store.slot not in asked
+        and store.slot.place is Place.GLOBAL
+        and _begins_unset(store.slot.name, analysis)
+    }
+    end = max((last_line(statement) for statement in first.rest), default=0)
+    return bool(later) and any(
+        isinstance(node, ast.Name) and node.id in later and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(flow.function.node)
+        if getattr(node, "lineno", 0) > end
+    )
+
+
+def _begins_unset(name: str, analysis: Analysis) -> bool:
+    """Tell whether a global holds nothing until a function fills it."""
+    first = analysis.module.bindings.get(name)
+    return first is not None and is_unset(first, analysis.module)
 
 
 def _is_asked_first(store: Store, flow: Flow, analysis: Analysis) -> bool:
@@ -177,4 +211,4 @@ def _registers(node: ast.AST) -> bool:
             return False
 
 
-RULE = Rule("LS010", "Done-flag set before the work", "high", __doc__ or "", _check)
+RULE = Rule("LS010", "Done-flag set before the work", "high or medium", __doc__ or "", _check)

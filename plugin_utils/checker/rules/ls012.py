@@ -67,8 +67,8 @@ that replaces a single object that holds both is not torn, and is not.
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.slots import Slot

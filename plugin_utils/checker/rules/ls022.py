@@ -60,9 +60,12 @@ Not rewritten: callers of the class would have to change.
 
 ## Known limits
 
-An `__init__` that is inherited is not seen, nor is a metaclass that keeps `__init__` from running.
+An `__init__` that takes a lock is reported if it looks at an attribute without it, and goes on with
+its work after it has set that attribute. An `__init__` that is inherited is not seen, nor is a
+metaclass that keeps `__init__` from running.
 """
 
+import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
@@ -71,6 +74,7 @@ from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.sites import is_real
 from plugin_utils.checker.slots import Place
+from plugin_utils.checker.syntax import last_name
 
 __all__ = ("RULE",)
 
@@ -81,13 +85,40 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
         if site.function.name != "__new__" or not site.is_locked or owner is None:
             continue
         init = owner.methods.get("__init__")
-        first = _first_unlocked(analysis.flow_of(init)) if init is not None else None
+        first = _first_bad(analysis.flow_of(init)) if init is not None else None
         if init is not None and first is not None:
             message = (
                 f"`{owner.name}.__new__` takes a lock, but `__init__` runs after it without one, on"
                 " every call: two threads initialise the one instance at once"
             )
             yield Hit(first.node, init, str(first.slot), Level.HIGH, message)
+
+
+def _first_bad(flow: Flow) -> Store | None:
+    return _first_unlocked(flow) or _first_too_soon(flow)
+
+
+def _first_too_soon(flow: Flow) -> Store | None:
+    """Return the attribute that `__init__` sets under the lock, and goes on with its work.
+
+    A caller that looks at it without the lock takes the instance for ready.
+    """
+    for store in flow.stores:
+        seen = [t for t in store.own_tests if not is_real(t.read.regions & store.regions)]
+        if seen and any(_works_on(node, flow.function.receiver) for node in store.rest):
+            return store
+    return None
+
+
+def _works_on(statement: ast.stmt, receiver: str) -> bool:
+    """Tell whether `statement` sets an attribute of the instance, or calls one of its methods."""
+    match statement:
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
+            return isinstance(target, ast.Attribute) and last_name(target.value) == receiver
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+            return name == receiver
+        case _:
+            return False
 
 
 def _first_unlocked(flow: Flow) -> Store | None:

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports a `threading` lock that is itself a lazy singleton: tested, made and stored unguarded, in
-a global, a class, an instance or a dictionary of locks.
+a global, a class, an instance or a dictionary of locks. Also what is built under the lock that such
+a function hands out: `with get_lock():`.
 
 ## Why it is bad
 
@@ -48,15 +49,16 @@ Not rewritten.
 ## Known limits
 
 Locks of `asyncio` are left alone: on one loop nothing runs between the test and the store. So is
-a fallback for a lock that `__init__` makes too.
+a fallback for a lock that `__init__` makes too. What is built under a lazily made lock is reported
+if a function of the same module makes that lock, and takes none itself.
 """
 
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
-from plugin_utils.checker.rules.rule import Hit, Rule, hit
+from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Place
 
@@ -71,6 +73,12 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 " then exclude nobody"
             )
             yield hit(site, Level.HIGH, message, analysis)
+        elif not site.is_locked and any(region.is_lazy for region in site.store.regions):
+            message = (
+                f"`{site.slot}` is guarded by a lock that is made on first use: two threads can"
+                " hold one each, and both build"
+            )
+            yield hit(site, level_of(site), message, analysis)
 
 
 def _is_fallback(site: Site) -> bool:

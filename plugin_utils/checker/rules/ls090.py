@@ -56,9 +56,10 @@ import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import Makes, returned_by
+from plugin_utils.checker.builders import returned_by
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import is_plain
+from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 

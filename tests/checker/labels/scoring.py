@@ -16,6 +16,9 @@ __all__ = ("Label", "Score", "match", "read_labels", "score", "wilson")
 _NEAR = 15
 # These stand where the flag, the reset or the decorator is, not at the slot that is judged.
 _ELSEWHERE = frozenset({"LS010", "LS012", "LS023", "LS090"})
+# These stand in the function that tests, or in the one that resets, and the slot may be judged in
+# the one that stores, or the other way round.
+_OF_TWO_FUNCTIONS = frozenset({"LS004", "LS010", "LS012"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def _is_about(finding: Finding, label: Label) -> bool:
     if finding.code == "LS022":  # it stands in `__init__`, the judged site in `__new__`
         return finding.function.rpartition(".")[0] == label.function.rpartition(".")[0]
     if _last(finding.name.removesuffix("[...]")) == _last(label.slot):
-        return same_function or near
+        return same_function or (near and finding.code in _OF_TWO_FUNCTIONS)
     return same_function and near and finding.code in _ELSEWHERE
 
 
