@@ -42,18 +42,24 @@ site: setup  ## Build the guide into site/, strictly.
 properdocs: setup  ## Build the guide with MkDocs and with ProperDocs, and compare; gates nothing.
 	$(BIN)/python -m tests.support.successor
 
-# Longest first, so that the two that run at a time end together.
-TESTS := browser unit blocks proved types hermes-pins one-file lint
+# Two kinds at a time. The first ones need no site, and are done when it is built.
+WHILE_BUILDING := types lint
+# Longest first, so that both lanes end together.
+TESTS := browser unit proved blocks project hermes-pins one-file
 
 .PHONY: test
 test: setup  ## Run every test there is, two kinds at a time; takes minutes.
 	@$(BIN)/coverage erase
-	@$(BIN)/python -m tests.support.site .cache/site
-	@echo 'Side by side, each shown when it has ended: $(TESTS)'
+	@echo 'Side by side, each shown when it has ended: $(WHILE_BUILDING) $(TESTS)'
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(WHILE_BUILDING) built-site
 	@BUILT_SITE='$(CURDIR)/.cache/site' \
 	  $(MAKE) --no-print-directory --jobs=2 --output-sync=target $(TESTS)
 	@$(MAKE) --no-print-directory coverage
 	@echo "Every test passed, in $$(($$(date +%s) - $(BEGUN))) s (budget: 360)."
+
+.PHONY: built-site
+built-site: setup
+	@$(BIN)/python -m tests.support.site .cache/site
 
 .PHONY: lint
 lint: setup  ## Check style and formatting.
@@ -65,9 +71,19 @@ types: setup  ## Check types with both checkers, strictly.
 	$(BIN)/mypy
 	$(BIN)/basedpyright
 
+# Tests of the guide, of the project's own promises and of what it leaves behind. They cover nothing
+# that `unit` does not, so they are not measured.
+PROJECT := tests/docs tests/learned tests/promises tests/security tests/types \
+  tests/interleaving/test_mutants.py
+
 .PHONY: unit
-unit: setup  ## Run the library's tests.
-	$(BIN)/coverage run -m pytest tests --ignore tests/interleaving/test_proofs.py
+unit: setup  ## Run the library's tests, and measure what they cover.
+	$(BIN)/coverage run -m pytest tests --ignore tests/interleaving/test_proofs.py \
+	  $(PROJECT:%=--ignore %)
+
+.PHONY: project
+project: setup  ## Test the guide, the promises, the mutants and the traces that are left.
+	$(BIN)/python -m pytest $(PROJECT)
 
 .PHONY: proved
 proved: setup  ## Run the proofs that do not take long, on this Python: unmeasured, in half the time.
