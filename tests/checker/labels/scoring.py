@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plugin_utils.checker import Finding, Level
 
-__all__ = ("Label", "Score", "match", "read_labels", "score", "wilson")
+__all__ = ("Label", "Score", "match", "read_labels", "score", "site_of", "wilson")
 
 _NEAR = 15
 # These stand where the flag, the reset or the decorator is, not at the slot that is judged.
@@ -23,7 +23,7 @@ _OF_TWO_FUNCTIONS = frozenset({"LS004", "LS010", "LS012"})
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One site that a person judged."""
+    """One site that somebody judged by reading."""
 
     package: str
     version: str
@@ -48,19 +48,12 @@ class Label:
 
         A hash of package and file decides, so that sites of one file stay together.
         """
-        return _is_odd(f"{self.package}/{self.file}")
-
-    @property
-    def is_of_held_out_package(self) -> bool:
-        """Whether the checker was developed on no file of the site's package.
-
-        That is how the fresh sets are split: the files of one package resemble each other.
-        """
-        return _is_odd(self.package)
+        return hashlib.sha256(f"{self.package}/{self.file}".encode()).digest()[0] % 2 == 1
 
 
-def _is_odd(text: str) -> bool:
-    return hashlib.sha256(text.encode()).digest()[0] % 2 == 1
+def site_of(label: Label) -> tuple[str, str, int, str]:
+    """Return what tells the site from every other."""
+    return label.package, label.file, label.line, label.slot
 
 
 def read_labels(name: str = "labels.csv") -> list[Label]:
