@@ -55,7 +55,8 @@ class SingletonSlot(Generic[T]):
         fork: `"rebuild"`, as said above, or `"keep"`: a forked child goes on with the parent's
             instance. For data that is only read.
         on_failure: `"retry"`, as said above, or `"share"`: whoever waits for a build that raises
-            an `Exception` gets that same exception. Later calls try again.
+            an `Exception` gets that same exception. Later calls try again. Its traceback ends at
+            the factory's line; threads that raise it at the same moment share the lines above.
         name: Names the slot in errors. A slot without one goes by the name of its factory.
 
     Raises:
@@ -233,7 +234,7 @@ class SingletonSlot(Generic[T]):
         except AttributeError:
             pass
         if attempt.error is not None:
-            # Each waiter's traceback starts at the factory, not at the waiter before.
+            # Starts anew at the factory, so that it does not grow by each waiter's way in.
             raise attempt.error.with_traceback(attempt.traceback)
         gate = self._gate
         if self._name is None:

@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: eac8c1c151750fda14885f754913acc28fddba2db0d96551dc4c5a77ebf5d86b
+# sha256 of all below this line: 6945ea3b1f60a2fd2f040f194f7a0273c0c15b97fc37906aae8b7aa95aebce5d
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -508,7 +508,8 @@ class SingletonSlot(Generic[T]):
         fork: `"rebuild"`, as said above, or `"keep"`: a forked child goes on with the parent's
             instance. For data that is only read.
         on_failure: `"retry"`, as said above, or `"share"`: whoever waits for a build that raises
-            an `Exception` gets that same exception. Later calls try again.
+            an `Exception` gets that same exception. Later calls try again. Its traceback ends at
+            the factory's line; threads that raise it at the same moment share the lines above.
         name: Names the slot in errors. A slot without one goes by the name of its factory.
 
     Raises:
@@ -686,7 +687,7 @@ class SingletonSlot(Generic[T]):
         except AttributeError:
             pass
         if attempt.error is not None:
-            # Each waiter's traceback starts at the factory, not at the waiter before.
+            # Starts anew at the factory, so that it does not grow by each waiter's way in.
             raise attempt.error.with_traceback(attempt.traceback)
         gate = self._gate
         if self._name is None:

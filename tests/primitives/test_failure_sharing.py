@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import traceback
+from typing import TYPE_CHECKING
 
 import pytest
 
 from plugin_utils import SingletonSlot
 from plugin_utils.testing import run_together
 from tests.support.waiting import wait_until, waiters_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
 
 WAITERS = 19
 
@@ -27,6 +32,25 @@ class FailsOnceAllWait:
         if self.runs == 1:
             wait_until(lambda: waiters_of(self.slot._gate) == WAITERS)
         raise self.error or OSError(f"down {self.runs}")
+
+
+class TurnTakingError(OSError):
+    """An error that the next thread raises when the one before has caught it.
+
+    Threads that raise one exception at the same moment write their frames into one traceback. Here
+    they must not, so that the length of each can be told.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.raised = 1
+        self.caught = 0
+
+    def with_traceback(self, tb: TracebackType | None) -> Self:
+        """Wait for your turn; called by the slot when it raises the error once more."""
+        wait_until(lambda: self.caught == self.raised)
+        self.raised += 1
+        return super().with_traceback(tb)
 
 
 def _errors(slot: SingletonSlot[object], factory: FailsOnceAllWait) -> list[BaseException]:
@@ -70,10 +94,24 @@ def test_later_caller_tries_again() -> None:
 def test_shared_traceback_reaches_the_factory_and_does_not_grow() -> None:
     """Each waiter's traceback is its own way in, and then the factory's line."""
     slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
-    error = _errors(slot, FailsOnceAllWait(slot))[0]
-    frames = traceback.extract_tb(error.__traceback__)
-    assert "raise self.error or OSError" in str(frames[-1].line)
-    assert len(frames) < 10
+    error = TurnTakingError("down")
+    factory = FailsOnceAllWait(slot, error)
+
+    def call() -> list[str]:
+        try:
+            slot.get(factory)
+        except TurnTakingError:
+            lines = [str(frame.line) for frame in traceback.extract_tb(error.__traceback__)]
+            error.caught += 1
+            return lines
+        raise AssertionError
+
+    ways = run_together(WAITERS + 1, call)
+    assert {lines[0] for lines in ways} == {"slot.get(factory)"}
+    assert {lines[-1] for lines in ways} == {'raise self.error or OSError(f"down {self.runs}")'}
+    # The builder's way is one line shorter: it raised in `_build` once, not once more.
+    builder, *waiters = sorted(map(len, ways))
+    assert waiters == [builder + 1] * WAITERS
 
 
 def test_interrupt_is_not_shared() -> None:
