@@ -13,7 +13,8 @@ from plugin_utils.checker.events import Call, Flow, Store
 from plugin_utils.checker.flow import walk
 from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.sites import Site, is_real, starts_first
+from plugin_utils.checker.promises import promises_value
+from plugin_utils.checker.sites import Site, is_real
 from plugin_utils.checker.slots import Slot
 from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import words_of
@@ -24,6 +25,8 @@ __all__ = ("Analysis",)
 _CLASS_TIMES = frozenset({"__init_subclass__", "__set_name__"})
 # These run before anyone else can see the instance.
 _PRIVATE_TIMES = _CLASS_TIMES | {"__init__", "__post_init__", "__setstate__", "model_post_init"}
+# These run while an instance is made.
+_MAKERS = frozenset({"__init__", "__new__"})
 _VALIDATORS = frozenset(
     "validator root_validator field_validator model_validator validates".split()
 )
@@ -45,9 +48,14 @@ class Analysis:
 
     def makes(self, store: Store, flow: Flow) -> Makes:
         """Return what `store` puts into its slot."""
-        if store.slot.is_item and last_name(store.value) == flow.function.receiver != "":
-            return Makes.VALUE  # an object that enters itself into a table is made already
-        return makes_for(store.slot.name, store.value, flow.function, self.module)
+        if last_name(store.value) == flow.function.receiver != "" and (
+            store.slot.is_item or flow.function.name not in _MAKERS
+        ):
+            return Makes.VALUE  # an object that stores itself is made already
+        made = makes_for(store.slot.name, store.value, flow.function, self.module)
+        if made is not Makes.RESOURCE or not promises_value(flow.function):
+            return made
+        return Makes.VALUE if Site(store, flow, made).is_returned else made
 
     @cached_property
     def sites(self) -> list[Site]:
@@ -57,7 +65,7 @@ class Analysis:
     def _sites_of(self, flow: Flow) -> Iterator[Site]:
         for store in flow.stores:
             if store.own_tests:
-                makes = Makes.RESOURCE if starts_first(store, flow) else self.makes(store, flow)
+                makes = self.makes(store, flow)
                 if makes > Makes.FLAG and not self.is_sheltered(flow.function, store.slot):
                     yield Site(store, flow, makes)
 
@@ -140,8 +148,30 @@ class Analysis:
 
     @cached_property
     def called_at_import(self) -> frozenset[str]:
-        """The dotted names of what the module calls while it is imported."""
-        return frozenset(dotted(c.func) for c in _calls_at_import(self.module.tree.body))
+        """The own names of what the module calls while it is imported."""
+        return frozenset(last_name(c.func) for c in _calls_at_import(self.module.tree.body))
+
+    @cached_property
+    def run_at_import(self) -> frozenset[Function]:
+        """The functions that run while the module is imported, called by it or by one another."""
+        found: set[Function] = set()
+        todo = [f for c in _calls_at_import(self.module.tree.body) for f in self._called(c, None)]
+        while todo:
+            function = todo.pop()
+            if function not in found:
+                found.add(function)
+                calls = (node for node in function.own_nodes if isinstance(node, ast.Call))
+                todo += [f for call in calls for f in self._called(call, function)]
+        return frozenset(found)
+
+    def _called(self, call: ast.Call, caller: Function | None) -> Iterator[Function]:
+        """Yield the function of this module that `call` runs, unless it makes an instance."""
+        owner, _, name = dotted(call.func).rpartition(".")
+        is_own = caller is not None and owner == caller.receiver != ""
+        found = caller.owner if caller and is_own else self.module.classes.get(owner)
+        functions = found.methods if found else self.module.functions
+        if (found or not owner) and name in functions:
+            yield functions[name]
 
     # Who shares.
 

@@ -9,10 +9,11 @@ import ast
 from collections.abc import Iterator
 
 from plugin_utils.checker.definitions import Class, Function
-from plugin_utils.checker.instances import changes, is_known_outside, parts_of
+from plugin_utils.checker.instances import changes, is_known_outside, is_one_with_state, parts_of
 from plugin_utils.checker.makers import Makes, class_method, is_unique, kind_of, known, named
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named
+from plugin_utils.checker.promises import promises_value
 from plugin_utils.checker.slots import is_unset
 from plugin_utils.checker.syntax import dotted, last_name
 from plugin_utils.checker.words import (
@@ -23,8 +24,10 @@ from plugin_utils.checker.words import (
 )
 
 __all__ = (
+    "holds_something",
     "instance_of",
     "is_extended",
+    "is_part_of_unique",
     "makes",
     "makes_for",
     "opens",
@@ -71,14 +74,15 @@ def makes(value: ast.expr, function: Function, module: Module, depth: int = _DEP
             return _most(values[-1:], function, module, depth)
         case ast.Tuple(elts=values):
             return _most(values, function, module, depth)
-        case ast.Name(id=name) if name == function.receiver:
-            return _made_by(function.owner, module, depth)
         case ast.Name(id=name):
             return _local(name, function, module, depth)
         case ast.Call(func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[_, inner]):
             return makes(inner, function, module, depth)
         case ast.Call():
             return _call(value, function, module, depth)
+        case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == function.receiver:
+            kept = list(_values_kept(name, function)) if depth else []
+            return _most(kept, function, module, depth - 1)
         case _:
             return Makes.VALUE
 
@@ -88,13 +92,24 @@ def _most(values: list[ast.expr], function: Function, module: Module, depth: int
 
 
 def _local(name: str, function: Function, module: Module, depth: int) -> Makes:
+    if name == function.receiver:
+        return _made_by(function.owner, module, depth)
     if name in function.imports:
         return Makes.FLAG
     if depth == 0 or name not in function.bound:
         return Makes.VALUE
-    return max(
-        _most(list(values_of(name, function)), function, module, depth - 1),
-        named(name) if name in function.unpacked else Makes.NOTHING,
+    unpacked = Makes.NOTHING
+    if name in function.unpacked:
+        unpacked = Makes.RESOURCE if is_part_of_unique(name, function) else named(name)
+    return max(_most(list(values_of(name, function)), function, module, depth - 1), unpacked)
+
+
+def is_part_of_unique(name: str, function: Function) -> bool:
+    """Tell whether the local `name` is a part of something unique: `fd, name = mkstemp()`."""
+    pairs = ((n.targets[0], n.value) for n in function.own_nodes if isinstance(n, ast.Assign))
+    return any(
+        isinstance(target, ast.Tuple) and name in map(last_name, target.elts) and is_unique(value)
+        for target, value in pairs
     )
 
 
@@ -111,6 +126,17 @@ def values_of(name: str, function: Function) -> Iterator[ast.expr]:
             case ast.withitem(context_expr=value, optional_vars=ast.Name(id=target)):
                 if target == name:
                     yield value
+            case _:
+                pass
+
+
+def _values_kept(name: str, function: Function) -> Iterator[ast.expr]:
+    """Yield what the method assigns to the attribute `name` of its receiver."""
+    for node in function.own_nodes:
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=owner), attr=attr)]):
+                if (owner, attr) == (function.receiver, name):
+                    yield node.value
             case _:
                 pass
 
@@ -159,7 +185,7 @@ def instance_of(
     """
     bases = {dotted(b.value if isinstance(b, ast.Subscript) else b) for b in found.node.bases}
     names = {base.rpartition(".")[2] for base in bases}
-    if _holds_something(found, module, depth):
+    if holds_something(found, module, depth) or is_one_with_state(found):
         return Makes.RESOURCE
     if "dataclass" in found.decorators or names & _PLAIN_BASES or is_value(found.name):
         return Makes.VALUE
@@ -178,7 +204,7 @@ def _inherited(name: str, module: Module, depth: int, *, look_further: bool) -> 
     return instance_of(*base, depth - 1, look_further=look_further)
 
 
-def _holds_something(found: Class, module: Module, depth: int) -> bool:
+def holds_something(found: Class, module: Module, depth: int) -> bool:
     """Tell whether an instance opens or holds what has an identity, or has to be closed."""
     if found.has_lock or not _CLOSERS.isdisjoint(found.methods):
         return True
@@ -202,9 +228,22 @@ def is_extended(found: Class, module: Module) -> bool:
 
 def returned_by(found: Function, module: Module, depth: int = _DEPTH) -> Makes:
     """Return what a function of this module gives back; its name decides if that does not tell."""
+    if promises_value(found):
+        return Makes.VALUE
     by_name = named(found.name)
     if depth == 0:
         return by_name
     returned = [n.value for n in found.own_nodes if isinstance(n, ast.Return) and n.value]
+    if all(map(_is_left_open, found.node.body)):
+        return by_name
     made = _most(returned, found, module, depth - 1)
     return by_name if made is Makes.UNKNOWN else made
+
+
+def _is_left_open(statement: ast.stmt) -> bool:
+    """Tell whether `statement` leaves the work of a method to another class."""
+    match statement:
+        case ast.Pass() | ast.Raise() | ast.Expr(value=ast.Constant()):
+            return True
+        case _:
+            return False

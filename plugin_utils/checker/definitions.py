@@ -108,6 +108,13 @@ class Function:
         named += [extra for extra in (args.vararg, args.kwarg) if extra]
         return tuple(arg.arg for arg in named)
 
+    @property
+    def needs_arguments(self) -> bool:
+        """Whether a caller has to pass something; a class method gets its class by itself."""
+        args = self.node.args
+        wanted = len(args.posonlyargs) + len(args.args) - len(args.defaults) - self.receives_class
+        return wanted > 0 or None in args.kw_defaults
+
     @cached_property
     def decorators(self) -> tuple[str, ...]:
         """The dotted names of the decorators, called or not."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from itertools import takewhile
-from pathlib import Path
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.builders import instance_of, is_extended, values_of
+from plugin_utils.checker.builders import instance_of, values_of
 from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.import_time import is_filled_at_import, is_made_at_import
 from plugin_utils.checker.instances import parts_of
+from plugin_utils.checker.leaks import class_built
 from plugin_utils.checker.makers import Makes, is_of_a_loop
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.neighbours import class_named
 from plugin_utils.checker.sites import Site
-from plugin_utils.checker.syntax import dotted, last_name, nodes_in
+from plugin_utils.checker.surroundings import has_main_thread, is_called_by_loop
+from plugin_utils.checker.syntax import last_name, nodes_in
 from plugin_utils.checker.words import words_of
 
 __all__ = ("is_plain", "limit")
@@ -30,25 +30,26 @@ _CALLERS = frozenset("""
 # Whoever starts the program runs these once, before there are threads.
 _STARTS = frozenset("build_app create_app lifespan main make_app".split())
 _COMMANDS = frozenset({"command", "group"})
-# A file or a package by such a name is a program of its own: one thread, which the user waits for.
-_PROGRAMS = frozenset({"__main__", "cli", "commands", "conftest"})
 
 
 def limit(site: Site, analysis: Analysis) -> Level:
     """Return the level above which `site` is not reported, whatever it builds."""
-    if _has_key_of_caller(site, analysis.module) or _is_built_at_import(site, analysis):
+    module = analysis.module
+    if _has_key_of_caller(site, module) or is_filled_at_import(site.slot, site.flow, analysis):
         return Level.INFO
-    if _registers(site.function) or is_plain(site.store.value, site.function, analysis.module):
+    if is_called_by_loop(site.function, module) or _registers(site.function):
         return Level.INFO
-    if _is_program(analysis.module) or _is_reached_only(site.function, analysis, _starts_program):
+    if is_plain(site.store.value, site.function, module):
+        return Level.INFO
+    if has_main_thread(module) or _is_reached_only(site.function, analysis, _starts_program):
         return Level.MEDIUM
-    if any(_is_filled_in_bulk(key, site.function) for key in _keys_of(site)):
+    if is_made_at_import(site, analysis):
         return Level.MEDIUM
     if site.function.is_async:
         return Level.HIGH
     if _is_reached_only(site.function, analysis, _is_coroutine):
         return Level.INFO
-    built = _class_of(site.store.value, site.function, analysis.module)
+    built = class_built(site.store.value, site.function, module)
     if built is not None and (_is_for_a_loop(*built) or _only_keeps(*built)):
         return Level.MEDIUM
     return Level.HIGH
@@ -56,7 +57,7 @@ def limit(site: Site, analysis: Analysis) -> Level:
 
 def is_plain(value: ast.expr, function: Function, module: Module) -> bool:
     """Tell whether `value` is an instance of a class without state, here or in a module beside."""
-    built = _class_of(value, function, module)
+    built = class_built(value, function, module)
     return built is not None and instance_of(*built, look_further=True) is Makes.VALUE
 
 
@@ -69,21 +70,7 @@ def _registers(function: Function) -> bool:
 
 def _has_key_of_caller(site: Site, module: Module) -> bool:
     """Tell whether the key contains the thread, the task or the loop that comes."""
-    return any(_names_caller(key, site.function, module, _DEPTH) for key in _keys_of(site))
-
-
-def _keys_of(site: Site) -> list[ast.expr]:
-    targets: list[ast.expr] = getattr(site.store.node, "targets", []) if site.slot.is_item else []
-    return [target.slice for target in targets if isinstance(target, ast.Subscript)]
-
-
-def _is_filled_in_bulk(key: ast.expr, function: Function) -> bool:
-    """Tell whether a loop goes through all keys, as what sets up a program does."""
-    return isinstance(key, ast.Name) and any(
-        key.id in {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-        for loop in function.own_nodes
-        if isinstance(loop, ast.For)
-    )
+    return any(_names_caller(key, site.function, module, _DEPTH) for key in site.keys)
 
 
 def _names_caller(key: ast.expr, function: Function, module: Module, depth: int) -> bool:
@@ -105,15 +92,6 @@ def _names_caller(key: ast.expr, function: Function, module: Module, depth: int)
             case _:
                 pass
     return False
-
-
-def _is_built_at_import(site: Site, analysis: Analysis) -> bool:
-    """Tell whether the module itself calls first, while the lock of its import is held."""
-    return (
-        not site.slot.is_item
-        and site.function.qualname in analysis.called_at_import
-        and analysis.reset_of(site.slot, site.flow) is None
-    )
 
 
 def _is_reached_only(
@@ -155,15 +133,6 @@ def _parses_arguments(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) == "parse_args"
 
 
-def _is_program(module: Module) -> bool:
-    """Tell whether the module, or a package it is in, is called like what a user runs."""
-    if not module.path:
-        return False
-    path = Path(module.path).absolute()
-    packages = takewhile(lambda folder: (folder / "__init__.py").exists(), path.parents)
-    return not _PROGRAMS.isdisjoint([path.stem, *(folder.name for folder in packages)])
-
-
 def _is_for_a_loop(found: Class, module: Module) -> bool:
     """Tell whether what is built holds a lock or a queue for the tasks of one loop."""
     values = (value for value, _ in parts_of(found))
@@ -186,27 +155,3 @@ def _does_something(statement: ast.stmt) -> bool:
             return last_name(func) != "super"
         case _:
             return True
-
-
-def _class_of(value: ast.expr, function: Function, module: Module) -> tuple[Class, Module] | None:
-    """Return the class that `value` is an instance of, and its module, if it can be found."""
-    values = values_of(value.id, function) if isinstance(value, ast.Name) else [value]
-    for made in values:
-        match made:
-            case ast.Call(func=ast.Name(id="cls") | ast.Attribute(attr="__new__")):
-                owner = function.owner
-                return (owner, module) if owner and not is_extended(owner, module) else None
-            case ast.Call(func=func) if found := class_named(_class_name(func), module):
-                return found
-            case _:
-                pass
-    return None
-
-
-def _class_name(func: ast.expr) -> str:
-    """Return the dotted name of the class that is called, also by `Client.from_url()`."""
-    match func:
-        case ast.Attribute(value=owner, attr=name) if words_of(name)[:1] == ["from"]:
-            return dotted(owner)
-        case _:
-            return dotted(func)

@@ -37,9 +37,10 @@ class _Walker:
         self._module = module
         self._notes = Notes(self.flow, module, calls=calls)
 
-    def block(self, block: _Block, state: State) -> None:
+    def block(self, block: _Block, state: State, after: _Block = ()) -> None:
+        """Walk `block`; `after` is what runs next whenever the block runs, and only then."""
         for index, statement in enumerate(block):
-            self._statement(statement, block[index + 1 :], state)
+            self._statement(statement, [*block[index + 1 :], *after], state)
 
     def _statement(self, node: ast.stmt, rest: _Block, state: State) -> None:
         match node:
@@ -57,7 +58,7 @@ class _Walker:
             case ast.Return():
                 self._notes.returned(node, state)
             case ast.With() | ast.AsyncWith():
-                self._with(node, state)
+                self._with(node, rest, state)
             case ast.Try() | ast.TryStar():
                 self._try(node, state)
             case ast.For() | ast.AsyncFor():
@@ -78,11 +79,15 @@ class _Walker:
         empty, full = tests_of(node.test, state)
         self.flow.tests += empty + full
         then, otherwise = state.branch(empty), state.branch(full)
+        known = len(then.tests)
         self._branches([(node.body, then), (node.orelse, otherwise)], state)
         if leaves(node.body):
             state.tests = otherwise.tests
         elif leaves(node.orelse):
             state.tests = then.tests
+        elif not node.orelse:
+            # `if caching:` with `if key in table: return` inside: whoever stores tested it first.
+            state.tests += then.tests[known:]
 
     def _match(self, node: ast.Match, state: State) -> None:
         self._notes.look_inside(node.subject, state)
@@ -98,7 +103,7 @@ class _Walker:
             self.block(block, branch)
         state.join([branch for block, branch in branches if not leaves(block)])
 
-    def _with(self, node: ast.With | ast.AsyncWith, state: State) -> None:
+    def _with(self, node: ast.With | ast.AsyncWith, rest: _Block, state: State) -> None:
         held = state.regions
         for item in node.items:
             self._notes.look_inside(item.context_expr, state)
@@ -106,7 +111,7 @@ class _Walker:
                 state.regions |= {self._notes.region(item.context_expr)}
         state.awaits += isinstance(node, ast.AsyncWith)
         missed = missed_by(node.body, suppressed_by(node), state)
-        self.block(node.body, state)
+        self.block(node.body, state, rest)
         state.regions = held
         state.tests += missed if leaves(node.body) else ()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.syntax import last_name
 
-__all__ = ("changes", "is_known_outside", "parts_of")
+__all__ = ("changes", "is_known_outside", "is_one_with_state", "parts_of")
 
 _FIRST = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 # They change the container or the object that they are called on.
@@ -55,6 +55,16 @@ def _is_part(value: ast.expr, method: Function, found: Class) -> bool:
             return _is_part(inner, method, found)
         case _:
             return False
+
+
+def is_one_with_state(found: Class) -> bool:
+    """Tell whether the class makes sure itself that there is one instance, which has a state.
+
+    What it is called like does not count then: there was a reason for one.
+    """
+    if "__new__" not in found.methods or "type" in map(last_name, found.node.bases):
+        return False
+    return "__init__" in found.methods or changes(found) or is_known_outside(found)
 
 
 def is_known_outside(found: Class) -> bool:

@@ -27,7 +27,21 @@ __all__ = (
 _LOOPS = frozenset({"asyncio", "anyio", "trio"})
 _OF_A_LOOP = LOCK_TYPES | {"Barrier", "Event", "LifoQueue", "PriorityQueue", "Queue"}
 # Hands out what somebody else keeps; whether that is built once is their affair.
-_LOOKUPS = frozenset({"get", "get_instance", "getInstance", "getLogger", "getOrCreate", "instance"})
+_LOOKUPS = frozenset(
+    {
+        "get",
+        "get_instance",
+        "getInstance",
+        "getLogger",
+        "get_logger",
+        "get_meter",
+        "get_tracer",
+        "getOrCreate",
+        "instance",
+    }
+)
+# Reads settings and certificates; two serve alike.
+_SETTINGS = frozenset({"SSLContext", "create_default_context"})
 # Makes a class; two of one form serve alike.
 _CLASS_MAKERS = frozenset({"create_model", "make_dataclass", "namedtuple", "new_class", "type"})
 # Its name ends like that of a resource; it holds nothing but a schema.
@@ -67,7 +81,7 @@ _MADE_BY = {
     **dict.fromkeys(_MEMOS, Makes.FLAG),
     **dict.fromkeys(LOCK_TYPES, Makes.LOCK),
     **dict.fromkeys(_REGISTRIES, Makes.RESOURCE),
-    **dict.fromkeys(_LOOKUPS | _CLASS_MAKERS, Makes.VALUE),
+    **dict.fromkeys(_LOOKUPS | _SETTINGS | _CLASS_MAKERS, Makes.VALUE),
 }
 """What is made by some callables, wherever they come from."""
 
@@ -85,10 +99,8 @@ def known(func: ast.expr, module: Module) -> Makes | None:
     """Return what is made by a callable that is known, wherever it comes from."""
     if is_of_a_loop(func, module):
         return Makes.FLAG
-    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Call):
-        inner = func.value.func
-        if _starts_process(inner, module):
-            return Makes.RESOURCE
+    if _is_shared_by_processes(func, module):
+        return Makes.RESOURCE
     return _MADE_BY.get(last_name(func))
 
 
@@ -100,11 +112,13 @@ def is_of_a_loop(func: ast.expr, module: Module) -> bool:
     return module.imports.get(name.partition(".")[0], name).partition(".")[0] in _LOOPS
 
 
-def _starts_process(func: ast.expr, module: Module) -> bool:
-    """Tell whether `multiprocessing.Manager` is called, in whose process the object then lives."""
+def _is_shared_by_processes(func: ast.expr, module: Module) -> bool:
+    """Tell whether something of `multiprocessing` is made, which other processes see, too."""
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Call):
+        func = func.value.func  # `Manager().dict()` lives in the manager's process
     first, dot, rest = dotted(func).partition(".")
     full = module.imports.get(first, "") + dot + rest
-    return full.startswith("multiprocessing.") and full.endswith("Manager")
+    return full.startswith("multiprocessing.") and is_class_name(last_name(func))
 
 
 def class_method(owner: str, name: str) -> Makes:

@@ -1,4 +1,4 @@
-"""Looking up a class that a module imports from its own package or folder.
+"""Looking up a class or function that a module imports from its own package or folder.
 
 Only what stands on the disk beside the module is read, and only for a finding. So what is reported
 for a file does not depend on which other files are checked, nor on their order.
@@ -6,14 +6,17 @@ for a file does not depend on which other files are checked, nor on their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from plugin_utils.checker.definitions import Class
+from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.source import UNPARSABLE, parse, read
 
-__all__ = ("class_named",)
+__all__ = ("class_named", "function_named", "module_at")
+
+T = TypeVar("T")
 
 # From the package's `__init__.py` to the module that it takes the class from, and on.
 _STEPS = 3
@@ -24,8 +27,19 @@ def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, 
 
     The name may be dotted: `models.Client`.
     """
-    if name in module.classes:
-        return module.classes[name], module
+    return _found(name, module, lambda other: other.classes, steps)
+
+
+def function_named(name: str, module: Module) -> tuple[Function, Module] | None:
+    """Return the function that `name` stands for in `module`, and the module that defines it."""
+    return _found(name, module, lambda other: other.functions, _STEPS)
+
+
+def _found(
+    name: str, module: Module, defined: Callable[[Module], Mapping[str, T]], steps: int
+) -> tuple[T, Module] | None:
+    if name in defined(module):
+        return defined(module)[name], module
     first, dot, rest = name.partition(".")
     full = module.imports.get(first, "") + dot + rest
     original = full.rpartition(".")[2]
@@ -34,8 +48,8 @@ def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, 
     if first not in module.imports or not source or not module.path or not steps:
         return None
     for path in _files_of(source, Path(module.path)):
-        found = _module_at(path)
-        return class_named(original, found, steps - 1) if found else None
+        found = module_at(path)
+        return _found(original, found, defined, steps - 1) if found else None
     return None
 
 
@@ -57,7 +71,8 @@ def _roots(first: str, folders: Sequence[Path]) -> Iterator[Path]:
     yield folders[0]
 
 
-def _module_at(path: Path) -> Module | None:
+def module_at(path: Path) -> Module | None:
+    """Return the module at `path`, unless it cannot be read."""
     try:
         text = read(str(path)).text
         return Module(parse(text), text, str(path))

@@ -22,27 +22,6 @@ def is_real(regions: Regions) -> bool:
     return any(not region.is_new and not region.is_lazy for region in regions)
 
 
-def starts_first(store: Store, flow: Flow) -> bool:
-    """Tell whether `store` sets a flag after it started something: who comes second does, too."""
-    if not isinstance(store.value, ast.Constant) or store.value.value is not True:
-        return False
-    first = min(test.node.lineno for test in store.own_tests)
-    return any(
-        isinstance(node, ast.Expr)
-        and first <= node.lineno <= store.node.lineno
-        and _is_start(node.value)
-        for node in flow.function.own_nodes
-    )
-
-
-def _is_start(value: ast.expr) -> bool:
-    match value:
-        case ast.Call(func=ast.Attribute(attr="start"), args=[]):
-            return True
-        case _:
-            return False
-
-
 class Site:
     """One store that fills a slot because a test found it empty."""
 
@@ -81,6 +60,13 @@ class Site:
         """Whether an await stands between the last test and the store."""
         return self.store.awaits > max(test.read.awaits for test in self.store.own_tests)
 
+    @property
+    def keys(self) -> list[ast.expr]:
+        """The keys under which an item is stored."""
+        node = self.store.node
+        targets = node.targets if isinstance(node, ast.Assign) and self.slot.is_item else []
+        return [target.slice for target in targets if isinstance(target, ast.Subscript)]
+
     @cached_property
     def local_names(self) -> frozenset[str]:
         """The locals that hold what is stored: `made` in `_slot = made`."""
@@ -97,10 +83,18 @@ class Site:
     @cached_property
     def is_handed_out(self) -> bool:
         """Whether the function goes on with what it stored: returns it, or works with it."""
-        if self.is_returned:
+        if self.is_returned or any(map(self._is_kept, self.function.own_nodes)):
             return True
         end = self.store.node.end_lineno or self.store.node.lineno
         return any(self._uses(node) for node in self.function.own_nodes if _line(node) > end)
+
+    def _is_kept(self, node: ast.AST) -> bool:
+        """Tell whether `node` keeps the object in another place, too: `self.pool = made`."""
+        match node:
+            case ast.Assign(targets=[ast.Attribute() as target], value=ast.Name(id=name)):
+                return name in self.local_names and target.attr != self.slot.name
+            case _:
+                return False
 
     def _is_it(self, value: ast.expr, read: Read | None) -> bool:
         return (read is not None and self._is_slot(read.slot)) or last_name(
@@ -120,7 +114,10 @@ class Site:
                 return last_name(value) == self.slot.name or last_name(value) in self.local_names
             case ast.Subscript(value=ast.Name(id=name)):
                 return name in self.local_names
-            case ast.Assign(value=ast.Subscript(value=value) | value):
+            case (
+                ast.Assign(value=ast.Subscript(value=value) | value)
+                | ast.Call(func=ast.Subscript(value=value))
+            ):
                 return last_name(value) == self.slot.name
             case _:
                 return False

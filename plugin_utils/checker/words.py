@@ -12,6 +12,7 @@ import re
 __all__ = (
     "holds_resource",
     "is_class_name",
+    "is_open",
     "is_resource",
     "is_value",
     "looks_like_lock",
@@ -43,6 +44,14 @@ _RESOURCES = frozenset("""
     application subprocess auth subscription instrumentation spider
     """.split())  # fmt: skip
 
+# Of these, the ones that hold something open, run by themselves, or fill the memory.
+_OPEN = frozenset("""
+    browser channel client conn connection connections connector cursor database db device driver
+    engine executor kernel llm mailbox manager model pipe pipeline poller pool pools
+    producer consumer publisher server session sessions socket subprocess thread transport tunnel
+    voice watcher webdriver worker workers
+    """.split())  # fmt: skip
+
 # Equal however often it is computed: doing it twice costs time, nothing more.
 _VALUES = frozenset("""
     address addresses alias aliases annotations args array attribute attributes base blob body
@@ -67,8 +76,8 @@ _VALUES = frozenset("""
     username users value values variable variables vendor version versions view weight weights
     width words workspace year zone zoneinfo adapter_type parser encoder decoder serializer
     deserializer validator lexer formatter converter analyser analyzer codec comparator
-    hasher helper inspector mapper normalizer splitter strategy translation translations translator
-    visitor
+    hasher helper inspector mapper normalizer propagator splitter strategy translation translations
+    translator visitor
     """.split())  # fmt: skip
 
 # A cache of these is more than memory.
@@ -77,9 +86,9 @@ _OUTSIDE = frozenset("artifact blob disk file".split())
 _FETCHES = frozenset("""
     calculate check collect compute convert count decode detect determine diff discover encode
     estimate evaluate extract fetch filter find format has hash infer inspect is list locate
-    lookup match merge normalize parse ping probe query read render request resolve retrieve scan
-    search select serialize slurp sort split which fromkeys copy deepcopy getattr getenv join
-    strip replace lower upper
+    lookup match merge normalize parse ping probe query read render request require resolve
+    retrieve scan search select serialize slurp sort split which fromkeys copy deepcopy getattr
+    getenv join strip replace lower upper
     """.split())  # fmt: skip
 
 # What a slot's name may end in after the noun: `_client_cache`, `_engine_singleton`.
@@ -109,6 +118,14 @@ def holds_resource(name: str) -> bool:
     while len(words) > 1 and words[-1] in _HOLDERS:
         words.pop()
     return bool(words) and not _RESOURCES.isdisjoint({words[-1], words[-1].removesuffix("s")})
+
+
+def is_open(name: str) -> bool:
+    """Tell whether `name` names a thing that is more than memory: a connection, a model."""
+    words = [word for word in words_of(name) if word not in _HOLDERS and not word.isdigit()]
+    if words[:1] in (["connect"], ["open"]):
+        return True
+    return bool(words) and not _OPEN.isdisjoint({words[-1], words[-1].removesuffix("s")})
 
 
 def is_value(name: str) -> bool:

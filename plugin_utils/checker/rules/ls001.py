@@ -100,7 +100,7 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place in {Place.GLOBAL, Place.MODULE} and not site.slot.is_item:
-            message = built_twice(site, f"`{site.slot}`")
+            message = built_twice(f"`{site.slot}`")
             yield replace(hit(site, level_of(site), message, analysis), site=site)
 
 

@@ -65,12 +65,8 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place is Place.CLASS and not site.slot.is_item:
-            yield hit(
-                site,
-                level_of(site),
-                built_twice(site, f"class attribute `{site.slot}`"),
-                analysis,
-            )
+            message = built_twice(f"class attribute `{site.slot}`")
+            yield hit(site, level_of(site), message, analysis)
 
 
 RULE = Rule("LS002", "Class attribute built without a lock", "high", __doc__ or "", _check)

@@ -66,6 +66,7 @@ from collections.abc import Iterator
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import opens
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.leaks import leaks
 from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
@@ -79,7 +80,9 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.is_process_wide and site.slot.is_item:
             level = level_of(site)
-            message = built_twice(site, f"an item of `{site.slot}`")
+            if not leaks(site, analysis.module) or _is_filled_in_bulk(site):
+                level = min(level, Level.MEDIUM)
+            message = built_twice(f"an item of `{site.slot}`")
             if level is Level.INFO and _is_empty(site.store.value) and _is_added_to(site):
                 level = Level.MEDIUM
                 message = (
@@ -105,6 +108,13 @@ def _is_empty(value: ast.expr) -> bool:
             return True
         case _:
             return False
+
+
+def _is_filled_in_bulk(site: Site) -> bool:
+    """Tell whether a loop goes through all keys, as what sets up a program does."""
+    loops = (node for node in site.function.own_nodes if isinstance(node, ast.For))
+    names = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    return any(isinstance(key, ast.Name) and key.id in names for key in site.keys)
 
 
 def _is_added_to(site: Site) -> bool:

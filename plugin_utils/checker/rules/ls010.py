@@ -67,10 +67,12 @@ from collections.abc import Iterator, Sequence
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.import_time import is_filled_at_import
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.slots import Place, is_unset
-from plugin_utils.checker.syntax import last_line, last_name
+from plugin_utils.checker.surroundings import is_called_by_loop
+from plugin_utils.checker.syntax import dotted, last_line, last_name
 from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
@@ -93,8 +95,16 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                     f"`{store.slot}` says done before the work is: a second caller goes on with a"
                     " value that is not there yet"
                 )
-                level = Level.MEDIUM if _is_of_patch(store) else Level.HIGH
+                level = _level(store, flow, analysis)
                 yield Hit(store.node, flow.function, str(store.slot), level, message)
+
+
+def _level(store: Store, flow: Flow, analysis: Analysis) -> Level:
+    if is_called_by_loop(flow.function, analysis.module):
+        return Level.INFO
+    if is_filled_at_import(store.slot, flow, analysis):
+        return Level.INFO
+    return Level.MEDIUM if _is_of_patch(store) else Level.HIGH
 
 
 def _is_of_patch(store: Store) -> bool:
@@ -205,7 +215,7 @@ def _registers(node: ast.AST) -> bool:
     match node:
         case ast.Import(names=names):
             return any("." in alias.name and alias.asname is None for alias in names)
-        case ast.Call(func=func):
+        case ast.Call(func=func) if dotted(func) != "atexit.register":
             return not _WORK.isdisjoint(words_of(last_name(func)))
         case _:
             return False

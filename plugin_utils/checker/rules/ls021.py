@@ -78,6 +78,7 @@ from collections.abc import Callable, Iterator
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.conditions import State
+from plugin_utils.checker.import_time import is_filled_at_import
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site, is_real
@@ -102,14 +103,23 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is filled bit by bit: a caller that finds it no longer empty goes"
                 " on with a part of it"
             )
-            yield hit(site, Level.HIGH, message, analysis)
+            at_import = is_filled_at_import(site.slot.container, site.flow, analysis)
+            level = Level.INFO if at_import else Level.HIGH
+            yield hit(site, level, message, analysis)
         elif _is_public(site, analysis) and _is_finished_later(site, analysis):
             message = (
                 f"`{site.slot}` is stored before it is ready: a caller that finds it there uses it"
                 " half-built"
             )
-            level = Level.HIGH if site.slot.is_process_wide else Level.MEDIUM
+            is_sure = site.slot.is_process_wide and not _imports(site)
+            level = Level.HIGH if is_sure else Level.MEDIUM
             yield hit(site, level, message, analysis)
+
+
+def _imports(site: Site) -> bool:
+    """Tell whether a module is stored that anybody could import: few do so by hand at once."""
+    calls = (node for node in site.function.own_nodes if isinstance(node, ast.Call))
+    return site.slot.owner == "sys" and "find_spec" in {last_name(c.func) for c in calls}
 
 
 def _is_filled_bit_by_bit(site: Site) -> bool:
@@ -156,7 +166,7 @@ def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
     """Tell whether `node` still changes the object: sets a part of it, or calls it for effect."""
     match node:
         case ast.Subscript(value=value, ctx=ast.Store()):
-            return is_it(value)
+            return any(map(is_it, _wholes(value)))
         case ast.Assign(targets=[target], value=value) if is_it(target):
             return any(isinstance(part, ast.expr) and is_it(part) for part in ast.walk(value))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)) if (
@@ -167,6 +177,14 @@ def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
             return _fills(last_name(func)) and any(map(is_it, args))
         case _:
             return _sets_attribute(node, is_it)
+
+
+def _wholes(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield `value` and what it is an item of: `table["a"]` and `table`."""
+    yield value
+    while isinstance(value, ast.Subscript):
+        value = value.value
+        yield value
 
 
 def _sets_attribute(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:

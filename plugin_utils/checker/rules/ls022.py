@@ -70,11 +70,12 @@ from collections.abc import Iterator
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.import_time import is_made_at_import
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.sites import is_real
 from plugin_utils.checker.slots import Place
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.syntax import last_name, makes_lock
 
 __all__ = ("RULE",)
 
@@ -91,7 +92,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{owner.name}.__new__` takes a lock, but `__init__` runs after it without one, on"
                 " every call: two threads initialise the one instance at once"
             )
-            yield Hit(first.node, init, str(first.slot), Level.HIGH, message)
+            level = Level.MEDIUM if is_made_at_import(site, analysis) else Level.HIGH
+            yield Hit(first.node, init, str(first.slot), level, message)
 
 
 def _first_bad(flow: Flow) -> Store | None:
@@ -104,7 +106,8 @@ def _first_too_soon(flow: Flow) -> Store | None:
     A caller that looks at it without the lock takes the instance for ready.
     """
     for store in flow.stores:
-        seen = [t for t in store.own_tests if not is_real(t.read.regions & store.regions)]
+        own = (test for test in store.own_tests if test.slot == store.slot)
+        seen = [test for test in own if not is_real(test.read.regions & store.regions)]
         if seen and any(_works_on(node, flow.function.receiver) for node in store.rest):
             return store
     return None
@@ -123,8 +126,14 @@ def _works_on(statement: ast.stmt, receiver: str) -> bool:
 
 def _first_unlocked(flow: Flow) -> Store | None:
     """Return the first attribute that `__init__` sets while no lock is held."""
-    stores = (store for store in flow.stores if store.slot.place is Place.INSTANCE)
-    return next((store for store in stores if not is_real(store.regions)), None)
+    stores = (store for store in flow.stores if not is_real(store.regions))
+    return next((store for store in stores if _is_work(store)), None)
+
+
+def _is_work(store: Store) -> bool:
+    """Tell whether `store` sets an attribute, and not the lock that `__new__` makes as a rule."""
+    is_spare_lock = store.own_tests and makes_lock(store.value)
+    return store.slot.place is Place.INSTANCE and not is_spare_lock
 
 
 RULE = Rule("LS022", "`__new__` guarded, `__init__` not", "high", __doc__ or "", _check)

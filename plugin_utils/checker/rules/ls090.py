@@ -62,6 +62,7 @@ from plugin_utils.checker.evidence import is_plain
 from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
+from plugin_utils.checker.words import is_open
 
 __all__ = ("RULE",)
 
@@ -92,7 +93,9 @@ def _is_plain(function: Function, analysis: Analysis) -> bool:
 def _level(function: Function, cache: str) -> Level:
     """Return how sure it is that there should be one: without arguments, one for the process."""
     is_of_process = cache != "cached_property" and not function.outer
-    return Level.HIGH if is_of_process and set(function.params) <= {"cls"} else Level.MEDIUM
+    is_of_instance = function.receiver != "" and not function.receives_class
+    is_sure = not function.needs_arguments or (is_open(function.name) and not is_of_instance)
+    return Level.HIGH if is_of_process and is_sure else Level.MEDIUM
 
 
 def _cache_of(function: Function) -> str:

@@ -11,7 +11,7 @@ from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.makers import Makes, starts
 from plugin_utils.checker.model import Level
-from plugin_utils.checker.sites import Site, starts_first
+from plugin_utils.checker.sites import Site
 
 __all__ = ("Hit", "Page", "Rule", "built_twice", "hit", "level_of")
 
@@ -54,13 +54,8 @@ def hit(site: Site, level: Level, message: str, analysis: Analysis) -> Hit:
     return Hit(site.store.node, site.function, str(site.slot), level, message)
 
 
-def built_twice(site: Site, what: str) -> str:
-    """Return the message that `what`, the slot of `site`, has no lock around test and store."""
-    if starts_first(site.store, site.flow):
-        return (
-            f"{what} is set after something is started, without a lock: two threads can start it"
-            " twice"
-        )
+def built_twice(what: str) -> str:
+    """Return the message that `what`, a slot, has no lock around test and store."""
     return f"{what} is tested, built and stored without a lock: two threads can build it twice"
 
 
@@ -68,5 +63,4 @@ def level_of(site: Site) -> Level:
     """Return how much it matters that `site` can run twice."""
     if site.makes is not Makes.RESOURCE:
         return Level.INFO
-    runs = starts(site.store.value) or starts_first(site.store, site.flow)
-    return Level.HIGH if site.is_handed_out or runs else Level.MEDIUM
+    return Level.HIGH if site.is_handed_out or starts(site.store.value) else Level.MEDIUM

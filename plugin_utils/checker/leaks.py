@@ -1,0 +1,85 @@
+"""What is lost when a second one is built and dropped: memory, or more than that.
+
+Of a single slot two callers must not hold different things, whatever these are. A cache that has
+many keys is mostly there to save time; there it counts whether the loser holds something open.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from plugin_utils.checker.builders import holds_something, is_extended, is_part_of_unique, values_of
+from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.makers import is_unique
+from plugin_utils.checker.module import Module
+from plugin_utils.checker.neighbours import class_named
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.syntax import dotted, last_name, nodes_in
+from plugin_utils.checker.words import is_open, words_of
+
+__all__ = ("class_built", "leaks")
+
+_DEPTH = 2
+# They give an instance of the class whose method they are.
+_MAKING = (["from"], ["load"])
+
+
+def leaks(site: Site, module: Module) -> bool:
+    """Tell whether a second one of what is built holds something open, or is told from the first.
+
+    By the name of the slot, by what is called to build it, and by its class.
+    """
+    value, function = site.store.value, site.function
+    if function.name == "__call__":
+        return True  # a metaclass that makes singletons: it says itself that one has to be enough
+    if is_open(site.slot.name) or any(map(is_open, _called(value, function))):
+        return True
+    if isinstance(value, ast.Name) and is_part_of_unique(value.id, function):
+        return True
+    made = nodes_in(_values(value, function))
+    if any(is_unique(node) for node in made if isinstance(node, ast.expr)):
+        return True
+    built = class_built(value, function, module)
+    return built is not None and holds_something(*built, _DEPTH)
+
+
+def _called(value: ast.expr, function: Function) -> Iterator[str]:
+    """Yield the names of what is called to make `value`."""
+    for node in nodes_in(_values(value, function)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=name)) if (
+                words_of(name)[:1] in _MAKING
+            ):
+                yield last_name(owner)
+            case ast.Call(func=func):
+                yield last_name(func)
+            case _:
+                pass
+
+
+def _values(value: ast.expr, function: Function) -> list[ast.expr]:
+    return list(values_of(value.id, function)) if isinstance(value, ast.Name) else [value]
+
+
+def class_built(value: ast.expr, function: Function, module: Module) -> tuple[Class, Module] | None:
+    """Return the class that `value` is an instance of, and its module, if it can be found."""
+    for made in _values(value, function):
+        match made:
+            case ast.Call(func=ast.Name(id="cls") | ast.Attribute(attr="__new__")):
+                owner = function.owner
+                return (owner, module) if owner and not is_extended(owner, module) else None
+            case ast.Call(func=func) if found := class_named(_class_name(func), module):
+                return found
+            case _:
+                pass
+    return None
+
+
+def _class_name(func: ast.expr) -> str:
+    """Return the dotted name of the class that is called, also by `Client.from_url()`."""
+    match func:
+        case ast.Attribute(value=owner, attr=name) if words_of(name)[:1] == ["from"]:
+            return dotted(owner)
+        case _:
+            return dotted(func)

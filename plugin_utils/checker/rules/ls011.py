@@ -1,0 +1,123 @@
+"""A flag keeps work from being done twice, but is tested and set without a lock.
+
+## What it does
+
+Reports a flag of the process that a function tests, and sets when it has done something that adds
+up: started a thread, added a handler to a logger, wrapped a function of another library.
+
+## Why it is bad
+
+Two threads that come first both find the flag unset. Both do the work. Two threads then run, each
+line is logged twice, and each call goes through the wrapper twice. None of it can be undone by the
+caller who came second.
+
+## Example
+
+```python
+import logging
+
+_ready = False
+
+
+def prepare():
+    global _ready
+    if not _ready:
+        logging.getLogger("plugin").addHandler(logging.StreamHandler())
+        _ready = True
+```
+
+## Use instead
+
+```python
+import logging
+
+from plugin_utils import lazy_singleton
+
+
+@lazy_singleton
+def handler():
+    made = logging.StreamHandler()
+    logging.getLogger("plugin").addHandler(made)
+    return made
+
+
+assert handler() is handler()
+```
+
+## Fix safety
+
+Not rewritten: what the work leaves behind is for you to say.
+
+## Known limits
+
+Work that adds up is: `start()` without arguments, `addHandler`, `add_span_processor`, `instrument`,
+and an attribute that is replaced by a call which is passed what stood there before (`Session.send =
+traced(Session.send)`). Registrations are left alone: most tables take the same entry twice and keep
+one. A flag that is set before the work is a matter for `LS010`. Flags of an instance are not
+looked at.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from plugin_utils.checker.analysis import Analysis
+from plugin_utils.checker.events import Flow, Store
+from plugin_utils.checker.makers import Makes
+from plugin_utils.checker.model import Level
+from plugin_utils.checker.rules.rule import Hit, Rule, hit
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.syntax import dotted, last_name
+
+__all__ = ("RULE",)
+
+# Each call adds one more.
+_ADDS = frozenset({"addHandler", "add_span_processor", "instrument"})
+
+
+def _check(analysis: Analysis) -> Iterator[Hit]:
+    for flow in analysis.flows:
+        for store in flow.stores:
+            site = Site(store, flow, Makes.FLAG)
+            if _can_run_twice(site, analysis) and _adds_up_first(store, flow):
+                message = (
+                    f"`{store.slot}` is set after work that adds up, without a lock: two threads"
+                    " can do it twice"
+                )
+                yield hit(site, Level.HIGH, message, analysis)
+
+
+def _can_run_twice(site: Site, analysis: Analysis) -> bool:
+    store = site.store
+    return (
+        bool(store.own_tests)
+        and store.slot.is_process_wide
+        and isinstance(store.value, ast.Constant)
+        and store.value.value is True
+        and not site.has_lock
+        and not site.function.is_async
+        and not analysis.is_sheltered(site.function, store.slot)
+    )
+
+
+def _adds_up_first(store: Store, flow: Flow) -> bool:
+    """Tell whether something that adds up stands between the first test and the store."""
+    first = min(test.node.lineno for test in store.own_tests)
+    return any(
+        first <= getattr(node, "lineno", 0) <= store.node.lineno and _adds_up(node)
+        for node in flow.function.own_nodes
+    )
+
+
+def _adds_up(node: ast.AST) -> bool:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="start"), args=[])):
+            return True
+        case ast.Expr(value=ast.Call(func=func)):
+            return last_name(func) in _ADDS
+        case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=args)):
+            return dotted(target) != "" and dotted(target) in map(dotted, args)
+        case _:
+            return False
+
+
+RULE = Rule("LS011", "Done twice: a flag without a lock", "high", __doc__ or "", _check)
