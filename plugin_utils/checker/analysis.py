@@ -53,9 +53,9 @@ class Analysis:
         ):
             return Makes.VALUE  # an object that stores itself is made already
         made = makes_for(store.slot.name, store.value, flow.function, self.module)
-        if made is not Makes.RESOURCE or not promises_value(flow.function):
-            return made
-        return Makes.VALUE if Site(store, flow, made).is_returned else made
+        if promises_value(flow.function) and Site(store, flow, made).is_returned:
+            return min(made, Makes.VALUE)
+        return made
 
     @cached_property
     def sites(self) -> list[Site]:
