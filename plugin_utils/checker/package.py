@@ -20,7 +20,7 @@ from plugin_utils.checker.neighbours import class_named, function_named, module_
 __all__ = ("is_called_by_others_at_import", "packages_of")
 
 # A call at the beginning of a line: `settings = Settings(`, `_bus: Bus = Bus(`, `setup(`.
-_CALL = re.compile(rb"^(?:\w+(?::[^=\n]+)?\s*=\s*)?(?:\w+\.)*(\w+)\(", re.MULTILINE)
+_CALL = re.compile(rb"^(?:\w+(?::[^=\n]+)?\s*=\s*)?(\w+)\(", re.MULTILINE)
 # What runs in these comes after the package, or without it.
 _OUTSIDE = frozenset({"examples", "test", "testing", "tests"})
 
