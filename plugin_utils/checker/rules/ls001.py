@@ -60,25 +60,40 @@ own: `match`, `:=`, `try`, a flag.
 ## Known limits
 
 What is built is judged by its name, and by its class if that is defined in the module or in one
-beside it. A value that is merely computed twice, such as a parsed configuration, is reported at
-level `info`; one that is drawn at random (`uuid4()`, `mkdtemp()`) is not a mere value. An instance
-is a value if its class never changes it, opens nothing, and is not called like a resource.
+beside it. What the function declares to return outranks a name: `-> str` and `-> type[Model]` are
+values, also in quotes, in `Optional` or in a union of values. A value that is merely computed
+twice, such as a parsed configuration, is reported at level `info`; one that is drawn at random
+(`uuid4()`, `mkdtemp()`, a part of `mkstemp()`) is not a mere value. An instance is a value if its
+class never changes it, opens nothing, and is not called like a resource. A class that keeps itself
+to one instance by `__new__`, and gives that a state, is a resource whatever it is called.
 
-At level `info`, too: a build that the module itself does first, while it is imported, and one that
-only coroutines of the module come to, by way of a private function. At level medium: a build in
-`main()`, in a command, in a function that parses the command line, in an app's factory or in a hook
-of pytest; in a module or package called `cli`, `commands`, `conftest` or `__main__`; an object that
-holds a lock of `asyncio`; and one whose `__init__` only keeps what it is given.
+At level `info`, too: a build that the module itself does first, while it is imported, also by way
+of its own functions; one in a method of an `asyncio` protocol, which a loop calls; and one that
+only coroutines of the module come to, by way of a private function.
 
-A flag counts as a build if the function calls `start()` on something, without arguments, between
-the test of the flag and the store: who comes second starts it again.
+At level medium, because mostly one thread comes:
+
+- a build in `main()`, in a command, in a function that parses the command line, in an app's factory
+  or in a hook of pytest;
+- any build in a module or package called `cli`, `commands`, `conftest`, `test`, `testbase`,
+  `testing`, `tests` or `__main__`, with or without underscores around the name, and in a module
+  that imports a toolkit for windows, such as Qt, `tkinter` or `wx`;
+- an object that holds a lock of `asyncio`.
+
+At level medium, because mostly somebody comes first: what another module of the package makes while
+it is imported, by a call of the accessor or of the class that begins a line. That is no proof, for
+a thread may come before that import. Calls in the package's folders of tests and examples do not
+count, nor does any call if the module empties the slot again.
+
+At level medium, because little is lost: what is not handed out, so neither returned nor used nor
+kept in another place; and an object whose `__init__` only keeps what it is given.
 
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
 starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
 
-A slot counts as tested, too, if it is rebuilt because it belongs to something else
-(`os.getpid() != _owner_pid`). A class or factory in a variable makes what its name says before the
-last word: `client_class()`.
+A slot counts as tested, too, if it is rebuilt because it belongs to something else (`os.getpid() !=
+_owner_pid`). A class or factory in a variable makes what its name says before the last word:
+`client_class()`. A flag that is set after work is a matter for `LS011`.
 
 A slot is seen as a global, as an attribute of an imported module, of this module
 (`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`

@@ -47,10 +47,14 @@ Not rewritten: callers of the class would have to change.
 
 ## Known limits
 
-A metaclass that keeps instances in a dictionary is reported by `LS003`. A class attribute that
-holds a mere value is reported at level `info`; `LS001` tells what counts as one. Not seen: an
-attribute whose name is computed, a base class of another module that fills the slot, and a
-decorator that keeps the instance.
+A class attribute that holds a mere value is reported at level `info`. A singleton by `__new__` that
+has a state is no value, even if it is called like one. Medium if the module makes the instance
+itself, while it is imported, or if another module of the package does. `LS001` tells what counts as
+a value, and what else lowers the level.
+
+A metaclass that keeps instances in a dictionary is reported by `LS003`. Not seen: an attribute
+whose name is computed, a base class of another module that fills the slot, and a decorator that
+keeps the instance.
 """
 
 from collections.abc import Iterator

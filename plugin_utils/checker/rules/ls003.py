@@ -48,12 +48,21 @@ Not rewritten: what the key has to be is your decision.
 
 ## Known limits
 
-High if what is built has an identity and the function hands it out, medium if it does not hand it
-out, `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if
-the function is a decorator that enters something into a table. `cache.setdefault(key, Client())` is
-medium: all callers get one object, but the losers are built and dropped, which matters only if they
-hold something open, as the name has to say. Medium, too, if a loop goes through all keys, and for
-an empty container that the same function then adds to by `[...]`, `add` or `append`.
+High if the loser holds something open, or can be told from the winner, and the function hands it
+out. That is judged by the name of the slot (`_connections`), by what is called to build it
+(`HttpSession()`, `open_...()`, `Model.load()`), by its class, if that has to be closed or holds
+something that has to be, and by what is drawn at random (`uuid4()`, a part of `mkstemp()`). A
+metaclass that keeps instances in its `__call__` is high, too: it says that one has to be enough.
+
+Medium for everything else with an identity: its loser costs memory and time. Medium, too, if it is
+not handed out, if a loop goes through all keys, and for an empty container that the same function
+then adds to by `[...]`, `add` or `append`. `cache.setdefault(key, Client())` is medium: all callers
+get one object, but the losers are built and dropped. It is reported only if they hold something
+open, as the name has to say.
+
+`info` if it is a value, if the key contains the thread, the task or the loop that calls, or if the
+function is a decorator that enters something into a table. `LS001` tells what counts as a value,
+and what else lowers the level. That somebody fills one key at import says nothing about the others.
 
 Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
 builds, `update` with more than one key, `append` where no test found the list empty, a cache class

@@ -53,13 +53,20 @@ Not rewritten: which of the two writes is the wrong one depends on what the flag
 
 ## Known limits
 
+Work is looked for in the rest of the block, and after the `with` that the block stands in.
+`atexit.register` is no work that anybody waits for.
+
 A latch that notes that something was tried, said or started (`_warned`, `_attempted`) is left
 alone, unless its function returns what comes after it. So is a flag that nobody asks about before
 the function runs: that is a setter. Only flags of the whole process are looked at.
 
 A value is a flag, too, if it is tested alone and the function returns what it stores after it, or
 reads further down a global that was `None` until then; and so is a module that is imported into a
-global. A flag that is called `patched` is reported at level medium: few callers wait for a patch.
+global.
+
+Medium for a flag that is called `patched`: few callers wait for a patch. `info` in a method of an
+`asyncio` protocol, which a loop calls, and where the module itself comes first, while it is
+imported.
 """
 
 import ast

@@ -53,8 +53,10 @@ Not rewritten: what the work leaves behind is for you to say.
 Work that adds up is: `start()` without arguments, `addHandler`, `add_span_processor`, `instrument`,
 and an attribute that is replaced by a call which is passed what stood there before (`Session.send =
 traced(Session.send)`). Registrations are left alone: most tables take the same entry twice and keep
-one. A flag that is set before the work is a matter for `LS010`. Flags of an instance are not
-looked at.
+one. A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked
+at.
+
+`LS001` tells what lowers the level: a program or a test, a module of the package that comes first.
 """
 
 import ast

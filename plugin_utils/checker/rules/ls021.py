@@ -66,11 +66,16 @@ touch an accessor that goes on with its object after the store.
 
 `start()`, `close()` and the methods of loggers do not count as initialisation. A constructor that
 publishes `self` is not seen. A function that is passed the object counts if its name says that it
-changes it (`update_from(path, options)`). Coroutines are left alone: no other task runs between two
-statements. Medium for an attribute of an instance.
+changes it (`update_from(path, options)`), and so does an item of an item (`table["a"]["b"] = 1`).
+Work is looked for in the rest of the block, and after the `with` that the block stands in.
+Coroutines are left alone: no other task runs between two statements.
 
 A container of the process that is found empty and filled in a loop is reported as well: the next
 caller finds it no longer empty, and not yet full.
+
+Medium for an attribute of an instance, and for a module that was found by `find_spec`: few do by
+hand what an import does. `info` for a container that the module itself fills first, while it is
+imported. `LS001` tells what else lowers the level.
 """
 
 import ast

@@ -61,8 +61,12 @@ Not rewritten: callers of the class would have to change.
 ## Known limits
 
 An `__init__` that takes a lock is reported if it looks at an attribute without it, and goes on with
-its work after it has set that attribute. An `__init__` that is inherited is not seen, nor is a
-metaclass that keeps `__init__` from running.
+its work after it has set that attribute. A flag that is set last, under the lock, is right. A lock
+that `__init__` makes only if there is none is a spare, and no work. An `__init__` that is inherited
+is not seen, nor is a metaclass that keeps `__init__` from running.
+
+Medium if the module makes the instance itself, while it is imported, or if another module of the
+package does: mostly that comes first.
 """
 
 import ast

@@ -45,11 +45,13 @@ Not rewritten: callers may use `cache_clear` and the like.
 
 ## Known limits
 
-High for a function without arguments, whose one object is the process's. Medium for one with
-arguments, for one inside another function, and for `cached_property`, where the level does not
-depend on the Python that you run: a plugin does not choose its host's. A cached value is reported
-at level `info`. A cache decorator by another name is not seen, nor is `cache(build)` written as a
-call.
+High for a function of the process that can be called without arguments: its one object is the
+process's. One that needs arguments is high if its name says that it opens something
+(`get_client(name)`), else medium. A method that is passed its instance is medium, and so are a
+function inside another one and `cached_property`. There the level does not depend on the Python
+that you run: a plugin does not choose its host's. A cached value is reported at level `info`;
+`LS001` tells what counts as one. A cache decorator by another name is not seen, nor is
+`cache(build)` written as a call.
 """
 
 import ast
