@@ -25,8 +25,6 @@ __all__ = ("Analysis",)
 _CLASS_TIMES = frozenset({"__init_subclass__", "__set_name__"})
 # These run before anyone else can see the instance.
 _PRIVATE_TIMES = _CLASS_TIMES | {"__init__", "__post_init__", "__setstate__", "model_post_init"}
-# These run while an instance is made.
-_MAKERS = frozenset({"__init__", "__new__"})
 _VALIDATORS = frozenset(
     "validator root_validator field_validator model_validator validates".split()
 )
@@ -49,7 +47,7 @@ class Analysis:
     def makes(self, store: Store, flow: Flow) -> Makes:
         """Return what `store` puts into its slot."""
         if last_name(store.value) == flow.function.receiver != "" and (
-            store.slot.is_item or flow.function.name not in _MAKERS
+            store.slot.is_item or flow.function.name != "__init__"
         ):
             return Makes.VALUE  # an object that stores itself is made already
         made = makes_for(store.slot.name, store.value, flow.function, self.module)
@@ -148,8 +146,8 @@ class Analysis:
 
     @cached_property
     def called_at_import(self) -> frozenset[str]:
-        """The own names of what the module calls while it is imported."""
-        return frozenset(last_name(c.func) for c in _calls_at_import(self.module.tree.body))
+        """The dotted names of what the module calls while it is imported."""
+        return frozenset(dotted(c.func) for c in _calls_at_import(self.module.tree.body))
 
     @cached_property
     def run_at_import(self) -> frozenset[Function]:

@@ -33,7 +33,6 @@ _LOOKUPS = frozenset(
         "get_instance",
         "getInstance",
         "getLogger",
-        "get_logger",
         "get_meter",
         "get_tracer",
         "getOrCreate",

@@ -28,8 +28,6 @@ def has_main_thread(module: Module) -> bool:
 
 def _names_of(module: Module) -> list[str]:
     """Return the names of the module and of the packages that it is in."""
-    if not module.path:
-        return []
     return [Path(module.path).stem, *(folder.name for folder in packages_of(module))]
 
 

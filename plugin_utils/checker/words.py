@@ -46,10 +46,10 @@ _RESOURCES = frozenset("""
 
 # Of these, the ones that hold something open, run by themselves, or fill the memory.
 _OPEN = frozenset("""
-    browser channel client conn connection connections connector cursor database db device driver
-    engine executor kernel llm mailbox manager model pipe pipeline poller pool pools
-    producer consumer publisher server session sessions socket subprocess thread transport tunnel
-    voice watcher webdriver worker workers
+    browser channel client conn connection connector cursor database db device driver
+    engine executor kernel llm mailbox manager model pipe pipeline poller pool
+    producer consumer publisher server session socket subprocess thread transport tunnel
+    voice watcher webdriver worker
     """.split())  # fmt: skip
 
 # Equal however often it is computed: doing it twice costs time, nothing more.
