@@ -185,7 +185,7 @@ labels: setup  ## Measure the checker on judged sites of published packages (dow
 	$(BIN)/python -m tests.checker.labels.rewriting .cache/labels
 
 .PHONY: labels-wide
-labels-wide: setup  ## Measure it on 250 packages more; takes gigabytes.
+labels-wide: setup  ## Measure it on 285 packages more; takes gigabytes.
 	$(BIN)/python -m tests.checker.labels .cache/labels wide
 
 .PHONY: fuzz
