@@ -184,6 +184,10 @@ labels: setup  ## Measure the checker on judged sites of published packages (dow
 	$(BIN)/python -m tests.checker.labels .cache/labels
 	$(BIN)/python -m tests.checker.labels.rewriting .cache/labels
 
+.PHONY: labels-wide
+labels-wide: setup  ## Measure it on 285 packages more; takes gigabytes.
+	$(BIN)/python -m tests.checker.labels .cache/labels wide
+
 .PHONY: fuzz
 fuzz: setup  ## Check a hundred thousand odd files.
 	nice $(BIN)/python -m tests.checker.fuzzing 100000

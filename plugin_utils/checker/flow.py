@@ -85,7 +85,7 @@ class _Walker:
             state.tests = otherwise.tests
         elif leaves(node.orelse):
             state.tests = then.tests
-        elif not node.orelse:
+        elif isinstance(node.test, ast.Name) and not node.orelse:
             # `if caching:` with `if key in table: return` inside: whoever stores tested it first.
             state.tests += then.tests[known:]
 

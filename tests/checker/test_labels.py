@@ -9,6 +9,8 @@ import pytest
 from plugin_utils.checker import Finding, Level
 from tests.checker.labels.scoring import Label, match, read_labels, score, site_of, wilson
 
+Site = tuple[str, str, int, str]
+
 LABEL = Label(
     package="demo",
     version="1",
@@ -40,11 +42,11 @@ def test_every_judged_site_is_complete() -> None:
 
 def test_each_set_has_packages_of_its_own() -> None:
     """What the checker was developed on is not what it is measured on, and no site counts twice."""
-    names = ("labels.csv", "fresh.csv", "second.csv", "unseen.csv")
+    names = ("labels.csv", "fresh.csv", "second.csv", "third.csv", "wide.csv", "unseen.csv")
     sets = [read_labels(name) for name in names]
     packages = [package for labels in sets for package in {label.package for label in labels}]
     assert len(packages) == len(set(packages))
-    assert [sum(label.is_bad for label in labels) for labels in sets[1:]] == [42, 29, 20]
+    assert [sum(label.is_bad for label in labels) for labels in sets[1:]] == [42, 29, 20, 187, 34]
     later = [label for labels in sets[1:] for label in labels] + read_labels("fresh_reported.csv")
     assert len({(site_of(label), label.function) for label in later}) == len(later)
 
@@ -58,12 +60,27 @@ def test_what_is_drawn_from_reports_is_of_the_fresh_packages() -> None:
 
 def test_a_second_reader_judged_every_bad_site() -> None:
     """What the first one called bad, and many more; of what either calls bad, most agree."""
-    first = {site_of(label): label for label in read_labels("unseen.csv")}
-    second = {site_of(label): label for label in read_labels("unseen_again.csv")}
-    bad = {site for site, label in first.items() if label.is_bad}
-    bad_again = {site for site, label in second.items() if label.is_bad}
-    assert bad <= second.keys() <= first.keys()
-    assert (len(bad), len(bad_again), len(bad & bad_again)) == (20, 22, 16)
+    first, second = verdicts("third.csv"), verdicts("third_again.csv")
+    assert {site for site, is_bad in first.items() if is_bad} <= second.keys() <= first.keys()
+    assert agreement(first, second) == (20, 22, 16)
+
+
+def test_two_readers_with_a_convention_agree_better() -> None:
+    """The second one judged every site of 58 packages."""
+    first, second = verdicts("wide.csv"), verdicts("wide_again.csv")
+    assert len({package for package, *_ in second}) == 58
+    assert agreement(first, second) == (42, 42, 36)
+
+
+def verdicts(name: str) -> dict[Site, bool]:
+    """Return the sites that the process shares, and whether each is bad."""
+    return {site_of(one): one.is_bad for one in read_labels(name) if one.scope == "process"}
+
+
+def agreement(first: dict[Site, bool], second: dict[Site, bool]) -> tuple[int, int, int]:
+    """Return how many sites the first reader calls bad, the second one, and both."""
+    both = [(first[site], second[site]) for site in first.keys() & second.keys()]
+    return sum(a for a, _ in both), sum(b for _, b in both), sum(a and b for a, b in both)
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,17 @@ def _level(store: Store, flow: Flow, analysis: Analysis) -> Level:
         return Level.INFO
     if is_filled_at_import(store.slot, flow, analysis):
         return Level.INFO
-    return Level.MEDIUM if _is_of_patch(store) else Level.HIGH
+    return Level.HIGH if _is_waited_for(store, flow) else Level.MEDIUM
 
 
-def _is_of_patch(store: Store) -> bool:
-    """Tell whether a flag keeps a foreign object from being patched twice; few wait for that."""
-    return "patched" in words_of(store.slot.name)
+def _is_waited_for(flag: Store, flow: Flow) -> bool:
+    """Tell whether callers need what follows the flag: a value, or registrations elsewhere.
+
+    Few wait for a patch, or for a setting that some other function reads.
+    """
+    if not isinstance(flag.value, ast.Constant) or _delivers(flag, flow):
+        return True
+    return any(_registers(node) for statement in flag.rest for node in ast.walk(statement))
 
 
 def _is_early(store: Store, flow: Flow, analysis: Analysis) -> bool:

@@ -1,17 +1,19 @@
-"""`python -m tests.checker.labels FOLDER`: fetch the packages into FOLDER, measure, gate.
+"""`python -m tests.checker.labels FOLDER [wide]`: fetch the packages into FOLDER, measure, gate.
 
 The gate is no regression: on the half that the checker was not developed on, it may not report
 more that is safe, nor find less that is bad, than it did when the figures below were written.
 Nor may it lose one of the known races.
 
-Three sets came later, each drawn from packages that no set had before and judged before the checker
-saw them. Whoever looks at the sites of a set to mend the checker has used it up: that happened to
-the fresh set and to the second one. The unseen set is still what its name says. These gate nothing.
-`fresh_reported.csv` holds sites drawn from what was reported, and judged then: precision only.
+Later sets were each drawn from packages that no set had before, and judged before the checker saw
+them; `CONVENTION.md` says how. Whoever looks at the sites of a set to mend the checker has used it
+up: that happened to all but the unseen set. None of them gates anything. `fresh_reported.csv` holds
+sites drawn from what was reported, and judged then: precision only.
 
-`unseen_again.csv` has the verdicts of a second reader, who did not know the first one's: on every
-site of the unseen set that is bad or that the checker reports at any level, and on others. Their
-agreement is the most that a checker can be asked for.
+Two sets have verdicts of a second reader, who did not know the first one's: `third_again.csv`, where
+both judged without a written convention, and `wide_again.csv`, where both had it. The agreement of
+two readers is the most that a checker can be asked for.
+
+The wide set is 285 packages, which take some gigabytes: it is measured only if asked for.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ KNOWN = (
 )
 """Races of Hermes Agent that were reported in public, and are in this release."""
 
-RIGHT_HIGH_AT_LEAST = 16
+# It was 16. Two of these are singletons whose module makes the one instance while it is imported;
+# they are at level medium now, and still count as found.
+RIGHT_HIGH_AT_LEAST = 14
 WRONG_HIGH_AT_MOST = 1
 FOUND_AT_LEAST = 17
 
@@ -79,12 +83,12 @@ def measure(labels: list[Label], folder: Path) -> list[tuple[Label, Level | None
     ]
 
 
-def judged_again(labels: list[Label]) -> list[tuple[Label, Level | None]]:
-    """Return the sites that have a second verdict, at level high where that one is bad."""
-    second = {site_of(label): label.is_bad for label in read_labels("unseen_again.csv")}
+def judged_again(name: str, again: str) -> list[tuple[Label, Level | None]]:
+    """Return the sites of `name` that have a second verdict, at level high where that is bad."""
+    second = {site_of(label): label.is_bad for label in read_labels(again)}
     return [
         (label, Level.HIGH if second[site_of(label)] else None)
-        for label in labels
+        for label in _process_wide(name)
         if site_of(label) in second
     ]
 
@@ -99,10 +103,12 @@ def main() -> int:
     _print("fresh set, developed on since", measure(_process_wide("fresh.csv"), folder))
     reported = measure(read_labels("fresh_reported.csv"), folder)
     _print("fresh packages, drawn from what is reported", reported, precision_only=True)
-    _print("second set, developed on since", measure(_process_wide("second.csv"), folder))
-    unseen = _process_wide("unseen.csv")
-    _print("unseen set", measure(unseen, folder))
-    _print("unseen set, as a second reader judged it", judged_again(unseen))
+    for name in ("second", "third", *sys.argv[2:]):
+        judged = measure(_process_wide(f"{name}.csv"), folder)
+        _print(f"{name} set, developed on since", judged)
+    _print("third set, a second reader", judged_again("third.csv", "third_again.csv"))
+    _print("wide set, a second reader", judged_again("wide.csv", "wide_again.csv"))
+    _print("unseen set", measure(_process_wide("unseen.csv"), folder))
     missed = [f"{file}: {slot}" for file, slot in KNOWN if not _is_found(folder, file, slot)]
     print(f"known races found: {len(KNOWN) - len(missed)} of {len(KNOWN)}", *missed, sep="\n  ")
     return 0 if _is_as_good(score(held_out)) and not missed else 1
