@@ -79,15 +79,12 @@ class _Walker:
         empty, full = tests_of(node.test, state)
         self.flow.tests += empty + full
         then, otherwise = state.branch(empty), state.branch(full)
-        known = len(then.tests)
         self._branches([(node.body, then), (node.orelse, otherwise)], state)
         if leaves(node.body):
             state.tests = otherwise.tests
-        elif leaves(node.orelse):
-            state.tests = then.tests
-        elif isinstance(node.test, ast.Name) and not node.orelse:
+        elif leaves(node.orelse) or (isinstance(node.test, ast.Name) and not node.orelse):
             # `if caching:` with `if key in table: return` inside: whoever stores tested it first.
-            state.tests += then.tests[known:]
+            state.tests = then.tests
 
     def _match(self, node: ast.Match, state: State) -> None:
         self._notes.look_inside(node.subject, state)

@@ -64,9 +64,10 @@ A value is a flag, too, if it is tested alone and the function returns what it s
 reads further down a global that was `None` until then; and so is a module that is imported into a
 global.
 
-Medium for a flag that is called `patched`: few callers wait for a patch. `info` in a method of an
-`asyncio` protocol, which a loop calls, and where the module itself comes first, while it is
-imported.
+Medium where few callers wait for the work, such as a patch or a setting that some other function
+reads: the function neither returns what it stores after the flag, nor enters anything elsewhere by
+an import, `load...` or `register...`. `info` in a method of an `asyncio` protocol, which a loop
+calls, and where the module itself comes first, while it is imported.
 """
 
 import ast
