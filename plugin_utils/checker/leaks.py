@@ -31,7 +31,7 @@ def leaks(site: Site, module: Module) -> bool:
     By the name of the slot, by what is called to build it, and by its class.
     """
     value, function = site.store.value, site.function
-    if function.name == "__call__":
+    if function.name == "__call__" and function.receives_class:
         return True  # a metaclass that makes singletons: it says itself that one has to be enough
     if is_open(site.slot.name) or any(map(is_open, _called(value, function))):
         return True

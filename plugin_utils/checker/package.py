@@ -36,8 +36,11 @@ def is_called_by_others_at_import(name: str, module: Module) -> bool:
 
 
 def packages_of(module: Module) -> list[Path]:
-    """Return the folders of the packages that the module's file is in, the innermost first."""
-    if not module.path:
+    """Return the folders of the packages that the module's file is in, the innermost first.
+
+    A text that was not read from a file is in none, wherever the checker runs.
+    """
+    if not Path(module.path).is_file():
         return []
     folders = Path(module.path).absolute().parents
     return list(takewhile(lambda folder: (folder / "__init__.py").exists(), folders))

@@ -66,10 +66,11 @@ def test_a_second_reader_judged_every_bad_site() -> None:
 
 
 def test_two_readers_with_a_convention_agree_better() -> None:
-    """The second one judged every site of 58 packages."""
+    """The second one judged every site of 58 packages of the wide set, and of the unseen one."""
     first, second = verdicts("wide.csv"), verdicts("wide_again.csv")
     assert len({package for package, *_ in second}) == 58
     assert agreement(first, second) == (42, 42, 36)
+    assert agreement(verdicts("unseen.csv"), verdicts("unseen_again.csv")) == (34, 32, 32)
 
 
 def verdicts(name: str) -> dict[Site, bool]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin_utils.checker import Level
+from plugin_utils.checker import Level, check_source
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.package import packages_of
 from plugin_utils.checker.run import check_file
@@ -67,3 +67,14 @@ def test_a_text_without_a_place_is_in_no_package(
     (tmp_path / "__init__.py").touch()
     monkeypatch.chdir(tmp_path / "inner")
     assert packages_of(Module(ast.parse(""), "")) == []
+
+
+def test_a_text_without_a_file_is_in_no_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that the checker runs in says nothing about it."""
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.chdir(folder)
+    assert check_source(ACCESSOR)[0].level is Level.HIGH

@@ -9,9 +9,9 @@ them; `CONVENTION.md` says how. Whoever looks at the sites of a set to mend the 
 up: that happened to all but the unseen set. None of them gates anything. `fresh_reported.csv` holds
 sites drawn from what was reported, and judged then: precision only.
 
-Two sets have verdicts of a second reader, who did not know the first one's: `third_again.csv`, where
-both judged without a written convention, and `wide_again.csv`, where both had it. The agreement of
-two readers is the most that a checker can be asked for.
+Three sets have verdicts of a second reader, who did not know the first one's. Both judged
+`third_again.csv` without a written convention; for `wide_again.csv` and `unseen_again.csv` they had
+it. The agreement of two readers is the most that a checker can be asked for.
 
 The wide set is 285 packages, which take some gigabytes: it is measured only if asked for.
 """
@@ -109,6 +109,7 @@ def main() -> int:
     _print("third set, a second reader", judged_again("third.csv", "third_again.csv"))
     _print("wide set, a second reader", judged_again("wide.csv", "wide_again.csv"))
     _print("unseen set", measure(_process_wide("unseen.csv"), folder))
+    _print("unseen set, a second reader", judged_again("unseen.csv", "unseen_again.csv"))
     missed = [f"{file}: {slot}" for file, slot in KNOWN if not _is_found(folder, file, slot)]
     print(f"known races found: {len(KNOWN) - len(missed)} of {len(KNOWN)}", *missed, sep="\n  ")
     return 0 if _is_as_good(score(held_out)) and not missed else 1
