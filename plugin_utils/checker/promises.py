@@ -10,7 +10,7 @@ import ast
 
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.makers import is_unique
-from plugin_utils.checker.source import UNPARSABLE
+from plugin_utils.checker.source import UNPARSABLE, parse
 from plugin_utils.checker.syntax import last_name
 from plugin_utils.checker.words import words_of
 
@@ -52,6 +52,7 @@ def _names_value(annotation: ast.expr) -> bool:
 
 def _text_names_value(text: str) -> bool:
     try:
-        return _names_value(ast.parse(text.strip(), mode="eval").body)
+        body = parse(text.strip()).body
     except UNPARSABLE:
         return False
+    return any(isinstance(node, ast.Expr) and _names_value(node.value) for node in body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,15 @@ def test_what_python_cannot_read_is_a_finding(tmp_path: Path, data: bytes, line:
 def test_code_that_is_nested_too_deeply_is_at_most_a_finding(text: str) -> None:
     """How deep the parser goes differs between versions of Python; none of them may crash."""
     assert {finding.code for finding in check_source(text)} <= {"LS000"}
+
+
+def test_what_python_says_of_a_quoted_annotation_concerns_its_author_only() -> None:
+    """The annotation is read, and the escape that Python does not know is nobody's business here."""
+    text = (RACY % "").replace("def f(k):", r"""def f(k) -> "Literal['\\d']":""")
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert [finding.code for finding in check_source(text)] == ["LS003"]
+    assert heard == []
 
 
 def test_lines_end_where_python_ends_them() -> None:
