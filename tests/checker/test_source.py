@@ -122,7 +122,7 @@ def test_code_that_is_nested_too_deeply_is_at_most_a_finding(text: str) -> None:
 
 
 def test_what_python_says_of_a_quoted_annotation_concerns_its_author_only() -> None:
-    """The annotation is read, and the escape that Python does not know is nobody's business here."""
+    """The annotation is read; an escape in it that Python does not know is not said here."""
     text = (RACY % "").replace("def f(k):", r"""def f(k) -> "Literal['\\d']":""")
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
