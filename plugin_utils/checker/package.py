@@ -1,15 +1,15 @@
 """Looking through the package around a module: what its other modules call at import.
 
-Its files are searched as text, once a process, and only if something was found in the module. A
-file is parsed only where the text says that it makes the call. As with the classes that are looked
-up, what is reported does not depend on which files are checked.
+Its files are searched as text, only if something was found in the module, and again only if they
+have changed. A file is parsed only where the text says that it makes the call. As with the classes
+that are looked up, what is reported does not depend on which files are checked.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -31,7 +31,7 @@ def is_called_by_others_at_import(name: str, module: Module) -> bool:
     if not packages:
         return False
     here = Path(module.path).absolute()
-    callers = _calls_in(packages[-1]).get(name.encode(), ())
+    callers = (path for path in _files_of(packages[-1]) if name.encode() in _calls_in(path))
     return any(path != here and _means(name, path, here) for path in callers)
 
 
@@ -46,22 +46,24 @@ def packages_of(module: Module) -> list[Path]:
     return list(takewhile(lambda folder: (folder / "__init__.py").exists(), folders))
 
 
-@lru_cache(maxsize=2)
-def _calls_in(package: Path) -> Mapping[bytes, Sequence[Path]]:
-    """Return the names that stand in calls at the beginning of a line, and in which files."""
-    found: dict[bytes, list[Path]] = defaultdict(list)
-    for path in sorted(package.rglob("*.py")):
-        if _OUTSIDE.isdisjoint(path.relative_to(package).parts):
-            for name in set(_CALL.findall(_text_of(path))):
-                found[name].append(path)
-    return found
+def _files_of(package: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(package):
+        folders[:] = [name for name in folders if name not in _OUTSIDE]
+        yield from (Path(parent, name) for name in files if name.endswith(".py"))
 
 
-def _text_of(path: Path) -> bytes:
+def _calls_in(path: Path) -> frozenset[bytes]:
+    """Return the names that stand in calls at the beginning of a line of the file at `path`."""
     try:
-        return path.read_bytes()
+        found = path.stat()
+        return _read_calls(path, found.st_mtime_ns, found.st_size)
     except OSError:
-        return b""
+        return frozenset()
+
+
+@lru_cache(maxsize=20_000)
+def _read_calls(path: Path, _changed: int, _size: int) -> frozenset[bytes]:
+    return frozenset(_CALL.findall(path.read_bytes()))
 
 
 def _means(name: str, path: Path, here: Path) -> bool:

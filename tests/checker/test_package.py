@@ -174,3 +174,18 @@ def test_what_cannot_be_read_makes_nothing(tmp_path: Path) -> None:
     path = write(tmp_path, {})
     (path.parent / "folder.py").mkdir()
     assert levels_in(path) == ALL_HIGH
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    """Also in a process that checks again and again."""
+    path = write(tmp_path, {"other.py": "from .core import client\n"})
+    assert levels_in(path)["client"] is Level.HIGH
+    write(tmp_path, {"other.py": "from .core import client\n\nclient()\n"})
+    assert levels_in(path)["client"] is Level.MEDIUM
+
+
+def test_a_file_that_cannot_be_read_calls_nothing(tmp_path: Path) -> None:
+    """Such as a link to a file that is gone."""
+    path = write(tmp_path, {"other.py": "from .core import client\n\nclient()\n"})
+    (path.parent / "gone.py").symlink_to(tmp_path / "nowhere.py")
+    assert levels_in(path)["client"] is Level.MEDIUM
