@@ -16,7 +16,7 @@ from plugin_utils.checker.module import Module
 from plugin_utils.checker.promises import promises_value
 from plugin_utils.checker.sites import Site, is_real
 from plugin_utils.checker.slots import Slot
-from plugin_utils.checker.syntax import dotted, last_name, nodes_in
+from plugin_utils.checker.syntax import calls_at_import, dotted, last_name
 from plugin_utils.checker.words import words_of
 
 __all__ = ("Analysis",)
@@ -147,13 +147,13 @@ class Analysis:
     @cached_property
     def called_at_import(self) -> frozenset[str]:
         """The dotted names of what the module calls while it is imported."""
-        return frozenset(dotted(c.func) for c in _calls_at_import(self.module.tree.body))
+        return frozenset(dotted(c.func) for c in calls_at_import(self.module.tree.body))
 
     @cached_property
     def run_at_import(self) -> frozenset[Function]:
         """The functions that run while the module is imported, called by it or by one another."""
         found: set[Function] = set()
-        todo = [f for c in _calls_at_import(self.module.tree.body) for f in self._called(c, None)]
+        todo = [f for c in calls_at_import(self.module.tree.body) for f in self._called(c, None)]
         while todo:
             function = todo.pop()
             if function not in found:
@@ -222,22 +222,3 @@ class Analysis:
         if store.own_tests:
             return any(not is_real(t.read.regions & store.regions) for t in store.own_tests)
         return any(t.slot == store.slot and not t.read.regions for f in self.flows for t in f.tests)
-
-
-def _calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:
-    """Yield the calls of module level, of class bodies, of decorators and of defaults."""
-    for statement in block:
-        roots: list[ast.AST]
-        match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                args = statement.args
-                defaults = [*args.defaults, *args.kw_defaults]
-                roots = [*statement.decorator_list, *(d for d in defaults if d is not None)]
-            case ast.ClassDef():
-                yield from _calls_at_import(statement.body)
-                roots = [*statement.decorator_list, *statement.bases]
-            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-                continue
-            case _:
-                roots = [statement]
-        yield from (node for node in nodes_in(roots) if isinstance(node, ast.Call))

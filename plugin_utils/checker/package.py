@@ -16,6 +16,7 @@ from pathlib import Path
 
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named, function_named, module_at
+from plugin_utils.checker.syntax import calls_at_import, dotted
 
 __all__ = ("is_called_by_others_at_import", "packages_of")
 
@@ -67,9 +68,10 @@ def _read_calls(path: Path, _changed: int, _size: int) -> frozenset[bytes]:
 
 
 def _means(name: str, path: Path, here: Path) -> bool:
-    """Tell whether `name` stands, in the module at `path`, for what the module `here` defines."""
+    """Tell whether the module at `path` calls at import, by `name`, what `here` defines."""
     module = module_at(path)
     if module is None:
         return False
+    called = {dotted(call.func) for call in calls_at_import(module.tree.body)}
     found = class_named(name, module) or function_named(name, module)
-    return found is not None and Path(found[1].path) == here
+    return name in called and found is not None and Path(found[1].path) == here

@@ -10,6 +10,7 @@ __all__ = (
     "LOCK_TYPES",
     "alternatives",
     "blocks_of",
+    "calls_at_import",
     "dotted",
     "flat",
     "last_line",
@@ -86,6 +87,25 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def makes_lock(value: ast.AST | None) -> bool:
     """Tell whether `value` is a call that makes a lock."""
     return isinstance(value, ast.Call) and last_name(value.func) in LOCK_TYPES
+
+
+def calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:
+    """Yield the calls of module level, of class bodies, of decorators and of defaults."""
+    for statement in block:
+        roots: list[ast.AST]
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                args = statement.args
+                defaults = [*args.defaults, *args.kw_defaults]
+                roots = [*statement.decorator_list, *(d for d in defaults if d is not None)]
+            case ast.ClassDef():
+                yield from calls_at_import(statement.body)
+                roots = [*statement.decorator_list, *statement.bases]
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue
+            case _:
+                roots = [statement]
+        yield from (node for node in nodes_in(roots) if isinstance(node, ast.Call))
 
 
 def nodes_in(roots: Sequence[ast.AST]) -> tuple[ast.AST, ...]:

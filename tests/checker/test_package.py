@@ -189,3 +189,17 @@ def test_a_file_that_cannot_be_read_calls_nothing(tmp_path: Path) -> None:
     path = write(tmp_path, {"other.py": "from .core import client\n\nclient()\n"})
     (path.parent / "gone.py").symlink_to(tmp_path / "nowhere.py")
     assert levels_in(path)["client"] is Level.MEDIUM
+
+
+def test_what_stands_in_a_text_is_no_call(tmp_path: Path) -> None:
+    """Even if the module imports the name, and uses it later."""
+    text = '''"""How to use it:
+
+client()
+"""
+from .core import client
+
+def use():
+    return client()
+'''
+    assert levels_in(write(tmp_path, {"other.py": text})) == ALL_HIGH
