@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
+from stat import S_ISREG
 
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named, function_named, module_at
@@ -57,9 +58,11 @@ def _calls_in(path: Path) -> frozenset[bytes]:
     """Return the names that stand in calls at the beginning of a line of the file at `path`."""
     try:
         found = path.stat()
-        return _read_calls(path, found.st_mtime_ns, found.st_size)
+        if S_ISREG(found.st_mode):  # a pipe by such a name would keep us waiting
+            return _read_calls(path, found.st_mtime_ns, found.st_size)
     except OSError:
-        return frozenset()
+        pass
+    return frozenset()
 
 
 @lru_cache(maxsize=20_000)

@@ -39,7 +39,10 @@ class Report:
 
 
 def python_files(paths: Iterable[str], config: Config, report: Report) -> list[str]:
-    """Return the files to check: each file that is named, and each `.py` file in a named folder."""
+    """Return the files to check: each file that is named, and each `.py` file in a named folder.
+
+    A pipe is read only if it is named: in a folder, nobody may ever write into it.
+    """
     found: dict[str, None] = {}
     for path in paths:
         if Path(path).is_dir():
@@ -60,9 +63,9 @@ def _inside(folder: str, config: Config, report: Report) -> Iterator[str]:
             if name not in _SKIPPED and not config.excludes(f"{parent}/{name}")
         )
         for name in sorted(files):
-            path = str(Path(parent, name))
-            if name.endswith(".py") and not config.excludes(path):
-                yield path
+            path = Path(parent, name)
+            if name.endswith(".py") and not config.excludes(str(path)) and not path.is_fifo():
+                yield str(path)
 
 
 def check_file(path: str) -> list[Finding] | OSError:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -203,3 +206,12 @@ def use():
     return client()
 '''
     assert levels_in(write(tmp_path, {"other.py": text})) == ALL_HIGH
+
+
+def test_a_pipe_in_the_package_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """Nobody may ever write into it."""
+    path = write(tmp_path, {})
+    os.mkfifo(path.parent / "pipe.py")
+    check = [sys.executable, "-m", "plugin_utils.checker", "--exit-zero", str(path)]
+    run = subprocess.run(check, capture_output=True, text=True, timeout=30, check=True)
+    assert "LS001 [high]" in run.stdout

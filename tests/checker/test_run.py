@@ -31,6 +31,14 @@ def test_a_named_file_is_checked_whatever_its_name(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pipe_is_checked_only_if_it_is_named(tmp_path: Path) -> None:
+    """In a folder it would keep the checker waiting for somebody to write."""
+    pipe = str(tmp_path / "pipe.py")
+    os.mkfifo(pipe)
+    assert python_files([str(tmp_path)], Config(), Report()) == []
+    assert python_files([pipe], Config(), Report()) == [pipe]
+
+
 def test_a_folder_that_cannot_be_read_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
