@@ -21,6 +21,7 @@ from plugin_utils.checker.words import (
     is_class_name,
     is_resource,
     is_value,
+    looks_like_lock,
 )
 
 __all__ = (
@@ -46,9 +47,16 @@ _CLOSERS = frozenset("__aexit__ __del__ __exit__ aclose close disconnect shutdow
 def makes_for(name: str, value: ast.expr, function: Function, module: Module) -> Makes:
     """Return what `value` makes for the slot `name`, whose name counts if the value's does not."""
     made = makes(value, function, module)
+    if _is_called_lock(name) and isinstance(value, ast.Call) and made >= Makes.VALUE:
+        return Makes.LOCK
     if made is not Makes.UNKNOWN:
         return made
     return Makes.RESOURCE if holds_resource(name) else Makes.VALUE
+
+
+def _is_called_lock(name: str) -> bool:
+    """Tell whether a slot is called like one lock; the file locks in `_LOCKS` exclude nobody."""
+    return looks_like_lock(name) and not name.lower().endswith("s")
 
 
 def opens(value: ast.expr, function: Function) -> bool:
@@ -96,6 +104,8 @@ def _local(name: str, function: Function, module: Module, depth: int) -> Makes:
         return _made_by(function.owner, module, depth)
     if name in function.imports:
         return Makes.FLAG
+    if name in function.tables:
+        return Makes.RESOURCE
     if depth == 0 or name not in function.bound:
         return Makes.VALUE
     unpacked = Makes.NOTHING
@@ -215,15 +225,19 @@ def holds_something(found: Class, module: Module, depth: int) -> bool:
 
 def _made_by(owner: Class | None, module: Module, depth: int) -> Makes:
     """Return what `cls()` makes in a method of `owner`, where `cls` may be a class below it."""
-    if owner is None or is_extended(owner, module):
+    if owner is None:
         return Makes.RESOURCE
-    return instance_of(owner, module, depth)
+    return max(instance_of(one, module, depth) for one in [owner, *_below(owner, module)])
 
 
 def is_extended(found: Class, module: Module) -> bool:
     """Tell whether another class of the module inherits from `found`."""
+    return bool(_below(found, module))
+
+
+def _below(found: Class, module: Module) -> list[Class]:
     others = module.classes.values()
-    return any(last_name(base) == found.name for other in others for base in other.node.bases)
+    return [one for one in others if found.name in map(last_name, one.node.bases)]
 
 
 def returned_by(found: Function, module: Module, depth: int = _DEPTH) -> Makes:

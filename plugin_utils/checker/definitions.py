@@ -174,6 +174,12 @@ class Function:
         return frozenset(alias.asname or alias.name.partition(".")[0] for alias in aliases)
 
     @cached_property
+    def tables(self) -> frozenset[str]:
+        """The classes inside the function that map a table: a second one of its name is refused."""
+        classes = (node for node in self.own_nodes if isinstance(node, ast.ClassDef))
+        return frozenset(node.name for node in classes if any(map(_names_table, node.body)))
+
+    @cached_property
     def unpacked(self) -> frozenset[str]:
         """The names that are bound by taking a tuple apart."""
         tuples = (node for node in self.own_nodes if isinstance(node, ast.Tuple))
@@ -191,6 +197,14 @@ class Function:
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Every node of the body except those inside a nested function or class, in no order."""
         return nodes_in(self.node.body)
+
+
+def _names_table(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="__tablename__")]):
+            return True
+        case _:
+            return False
 
 
 def _is_container(value: ast.expr) -> bool:

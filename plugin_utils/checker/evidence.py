@@ -14,12 +14,13 @@ from plugin_utils.checker.leaks import class_built
 from plugin_utils.checker.makers import Makes, is_of_a_loop
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
+from plugin_utils.checker.package import classes_made_by
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.surroundings import has_main_thread, is_called_by_loop
 from plugin_utils.checker.syntax import last_name, nodes_in
 from plugin_utils.checker.words import words_of
 
-__all__ = ("is_plain", "limit")
+__all__ = ("is_plain", "limit", "limit_of")
 
 _DEPTH = 2
 # No two threads, tasks or loops get the same from these.
@@ -37,21 +38,29 @@ def limit(site: Site, analysis: Analysis) -> Level:
     module = analysis.module
     if _has_key_of_caller(site, module) or is_filled_at_import(site.slot, site.flow, analysis):
         return Level.INFO
-    if is_called_by_loop(site.function, module) or _registers(site.function):
+    if _registers(site.function) or is_plain(site.store.value, site.function, module):
         return Level.INFO
-    if is_plain(site.store.value, site.function, module):
+    if _is_for_values(site.function, module):
         return Level.INFO
-    if has_main_thread(module) or _is_reached_only(site.function, analysis, _starts_program):
-        return Level.MEDIUM
+    level = limit_of(site.function, analysis)
+    if level is not Level.HIGH:
+        return level
     if is_made_at_import(site, analysis):
         return Level.MEDIUM
-    if site.function.is_async:
-        return Level.HIGH
-    if _is_reached_only(site.function, analysis, _is_coroutine):
-        return Level.INFO
     built = class_built(site.store.value, site.function, module)
     if built is not None and (_is_for_a_loop(*built) or _only_keeps(*built)):
         return Level.MEDIUM
+    return Level.HIGH
+
+
+def limit_of(function: Function, analysis: Analysis) -> Level:
+    """Return the level above which nothing in `function` is reported, for the sake of who calls."""
+    if is_called_by_loop(function, analysis.module):
+        return Level.INFO
+    if has_main_thread(analysis.module) or _is_reached_only(function, analysis, _starts_program):
+        return Level.MEDIUM
+    if not function.is_async and _is_reached_only(function, analysis, _is_coroutine):
+        return Level.INFO
     return Level.HIGH
 
 
@@ -59,6 +68,16 @@ def is_plain(value: ast.expr, function: Function, module: Module) -> bool:
     """Tell whether `value` is an instance of a class without state, here or in a module beside."""
     built = class_built(value, function, module)
     return built is not None and instance_of(*built, look_further=True) is Makes.VALUE
+
+
+def _is_for_values(function: Function, module: Module) -> bool:
+    """Tell whether a metaclass that makes singletons is used for classes without state only."""
+    if function.owner is None or function.name != "__call__":
+        return False
+    made = list(classes_made_by(function.owner, module))
+    return bool(made) and all(
+        instance_of(found, where, look_further=True) is Makes.VALUE for found, where in made
+    )
 
 
 def _registers(function: Function) -> bool:

@@ -37,6 +37,7 @@ _LOOKUPS = frozenset(
         "get_tracer",
         "getOrCreate",
         "instance",
+        "__subclasses__",
     }
 )
 # Reads settings and certificates; two serve alike.
@@ -55,6 +56,8 @@ _UNIQUE = frozenset("""
     NamedTemporaryFile SpooledTemporaryFile SystemRandom TemporaryDirectory TemporaryFile
     getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1 uuid4 uuid7
     """.split())  # fmt: skip
+# Threads that hold one each never meet.
+_MEETINGS = frozenset({"threading.Barrier", "threading.Event"})
 # Whoever is in the one that is lost is not found again, and nothing computes it anew.
 _REGISTRIES = frozenset({"WeakKeyDictionary", "WeakSet", "WeakValueDictionary"})
 
@@ -98,7 +101,7 @@ def known(func: ast.expr, module: Module) -> Makes | None:
     """Return what is made by a callable that is known, wherever it comes from."""
     if is_of_a_loop(func, module):
         return Makes.FLAG
-    if _is_shared_by_processes(func, module):
+    if _is_shared_by_processes(func, module) or _full_name(func, module) in _MEETINGS:
         return Makes.RESOURCE
     return _MADE_BY.get(last_name(func))
 
@@ -115,9 +118,14 @@ def _is_shared_by_processes(func: ast.expr, module: Module) -> bool:
     """Tell whether something of `multiprocessing` is made, which other processes see, too."""
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Call):
         func = func.value.func  # `Manager().dict()` lives in the manager's process
-    first, dot, rest = dotted(func).partition(".")
-    full = module.imports.get(first, "") + dot + rest
+    full = _full_name(func, module)
     return full.startswith("multiprocessing.") and is_class_name(last_name(func))
+
+
+def _full_name(func: ast.expr, module: Module) -> str:
+    """Return the name of what is called, from the package that it is imported from."""
+    first, dot, rest = dotted(func).partition(".")
+    return module.imports.get(first, "") + dot + rest
 
 
 def class_method(owner: str, name: str) -> Makes:

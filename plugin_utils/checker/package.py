@@ -1,7 +1,7 @@
-"""Looking through the package around a module: what its other modules call at import.
+"""Looking through the package around a module: what its modules call at import, and who uses it.
 
 Its files are searched as text, only if something was found in the module, and again only if they
-have changed. A file is parsed only where the text says that it makes the call. As with the classes
+have changed. A file is parsed only where the text says that it is worth it. As with the classes
 that are looked up, what is reported does not depend on which files are checked.
 """
 
@@ -15,14 +15,17 @@ from itertools import takewhile
 from pathlib import Path
 from stat import S_ISREG
 
+from plugin_utils.checker.definitions import Class
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.neighbours import class_named, function_named, module_at
 from plugin_utils.checker.syntax import calls_at_import, dotted
 
-__all__ = ("is_called_by_others_at_import", "packages_of")
+__all__ = ("classes_made_by", "is_called_by_others_at_import", "packages_of")
 
 # A call at the beginning of a line: `settings = Settings(`, `_bus: Bus = Bus(`, `setup(`.
 _CALL = re.compile(rb"^(?:\w+(?::[^=\n]+)?\s*=\s*)?(\w+)\(", re.MULTILINE)
+# The last name of a class's metaclass: `class Bus(metaclass=patterns.Singleton)`.
+_METACLASS = re.compile(rb"\bmetaclass=(?:\w+\.)*(\w+)")
 # What runs in these comes after the package, or without it.
 _OUTSIDE = frozenset({"examples", "test", "testing", "tests"})
 
@@ -33,8 +36,35 @@ def is_called_by_others_at_import(name: str, module: Module) -> bool:
     if not packages:
         return False
     here = Path(module.path).absolute()
-    callers = (path for path in _files_of(packages[-1]) if name.encode() in _calls_in(path))
+    files = _files_of(packages[-1])
+    callers = (path for path in files if name.encode() in _names_in(path, _CALL))
     return any(path != here and _means(name, path, here) for path in callers)
+
+
+def classes_made_by(metaclass: Class, module: Module) -> Iterator[tuple[Class, Module]]:
+    """Yield the classes of the package that `metaclass`, a class of `module`, makes."""
+    packages = packages_of(module)
+    here = Path(module.path).absolute()
+    for path in _files_of(packages[-1]) if packages else [here]:
+        if metaclass.name.encode() in _names_in(path, _METACLASS):
+            other = module_at(path)
+            for found in other.classes.values() if other else ():
+                if other and _is_made_by(metaclass, found, other, here):
+                    yield found, other
+
+
+def _is_made_by(metaclass: Class, found: Class, module: Module, here: Path) -> bool:
+    """Tell whether the class that `here` defines is the metaclass of `found`, in `module`."""
+    names = [dotted(k.value) for k in found.node.keywords if k.arg == "metaclass"]
+    meant = [class_named(name, module) for name in names]
+    return any(
+        made is not None and made[0].name == metaclass.name and _file_of(made[1]) == here
+        for made in meant
+    )
+
+
+def _file_of(module: Module) -> Path:
+    return Path(module.path).absolute()
 
 
 def packages_of(module: Module) -> list[Path]:
@@ -54,20 +84,20 @@ def _files_of(package: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in files if name.endswith(".py"))
 
 
-def _calls_in(path: Path) -> frozenset[bytes]:
-    """Return the names that stand in calls at the beginning of a line of the file at `path`."""
+def _names_in(path: Path, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
+    """Return the names that `pattern` finds in the file at `path`."""
     try:
         found = path.stat()
         if S_ISREG(found.st_mode):  # a pipe by such a name would keep us waiting
-            return _read_calls(path, found.st_mtime_ns, found.st_size)
+            return _search(path, pattern, found.st_mtime_ns, found.st_size)
     except OSError:
         pass
     return frozenset()
 
 
 @lru_cache(maxsize=20_000)
-def _read_calls(path: Path, _changed: int, _size: int) -> frozenset[bytes]:
-    return frozenset(_CALL.findall(path.read_bytes()))
+def _search(path: Path, pattern: re.Pattern[bytes], _changed: int, _size: int) -> frozenset[bytes]:
+    return frozenset(pattern.findall(path.read_bytes()))
 
 
 def _means(name: str, path: Path, here: Path) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from plugin_utils.checker.events import Flow, Read, Regions, Store
 from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.slots import Slot
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.syntax import last_name, wholes
 
 __all__ = ("Site", "is_real")
 
@@ -62,10 +62,11 @@ class Site:
 
     @property
     def keys(self) -> list[ast.expr]:
-        """The keys under which an item is stored."""
+        """The keys under which an item is stored, also of the containers around it."""
         node = self.store.node
         targets = node.targets if isinstance(node, ast.Assign) and self.slot.is_item else []
-        return [target.slice for target in targets if isinstance(target, ast.Subscript)]
+        parts = (part for target in targets for part in wholes(target))
+        return [part.slice for part in parts if isinstance(part, ast.Subscript)]
 
     @cached_property
     def local_names(self) -> frozenset[str]:

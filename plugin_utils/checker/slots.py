@@ -92,9 +92,13 @@ def item_of(
             return _attribute(owner, name, function, module)
         case ((ast.Name() | ast.Attribute()), _):
             found = slot_named(container, function, module)
+        case ast.Subscript(value=outer, slice=first), _:
+            found = item_of(outer, function, module, first)
         case _:
             return None
     text = repr(key.value) if isinstance(key, ast.Constant) else ""
+    if found and found.is_item:
+        text = f"{found.key}][{text}"
     return found and Slot(found.place, found.owner, found.name, is_item=True, key=text)
 
 

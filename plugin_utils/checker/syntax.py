@@ -17,6 +17,7 @@ __all__ = (
     "last_name",
     "makes_lock",
     "nodes_in",
+    "wholes",
 )
 
 LOCK_TYPES = frozenset(
@@ -106,6 +107,14 @@ def calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:
             case _:
                 roots = [statement]
         yield from (node for node in nodes_in(roots) if isinstance(node, ast.Call))
+
+
+def wholes(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield `node` and what it is an item of: `table["a"]` and `table`."""
+    yield node
+    while isinstance(node, ast.Subscript):
+        node = node.value
+        yield node
 
 
 def nodes_in(roots: Sequence[ast.AST]) -> tuple[ast.AST, ...]:

@@ -77,7 +77,7 @@ _VALUES = frozenset("""
     width words workspace year zone zoneinfo adapter_type parser encoder decoder serializer
     deserializer validator lexer formatter converter analyser analyzer codec comparator
     hasher helper inspector mapper normalizer propagator splitter strategy translation translations
-    translator visitor
+    translator visitor const constant constants consts fernet
     """.split())  # fmt: skip
 
 # A cache of these is more than memory.

@@ -215,3 +215,91 @@ def test_a_pipe_in_the_package_keeps_nobody_waiting(tmp_path: Path) -> None:
     check = [sys.executable, "-m", "plugin_utils.checker", "--exit-zero", str(path)]
     run = subprocess.run(check, capture_output=True, text=True, timeout=30, check=True)
     assert "LS001 [high]" in run.stdout
+
+
+SINGLETONS = """class Singleton(type):
+    _made = {}
+
+    def __call__(cls, *args):
+        if cls not in cls._made:
+            cls._made[cls] = super().__call__(*args)
+        return cls._made[cls]
+
+
+class Other(type):
+    pass
+"""
+PLAIN = """
+class Plain(metaclass={metaclass}):
+    def name(self):
+        return "plain"
+"""
+STATE = """
+class State(metaclass={metaclass}):
+    def __init__(self):
+        self.client = vendor.Client()
+"""
+
+
+def level_of_metaclass(folder: Path, texts: dict[str, str]) -> Level:
+    """Return the level at which a metaclass is reported, used by modules of these texts."""
+    write(folder, texts)
+    path = folder / "app" / "singletons.py"
+    path.write_text(SINGLETONS, encoding="utf-8")
+    return levels_in(path)["Singleton.__call__"]
+
+
+def test_a_metaclass_for_classes_without_state_makes_values(tmp_path: Path) -> None:
+    """Wherever in the package they are, and however the metaclass is named there."""
+    direct = "from .singletons import Singleton\n" + PLAIN.format(metaclass="Singleton")
+    dotted = "from . import singletons\n" + PLAIN.format(metaclass="singletons.Singleton")
+    texts = {"direct.py": direct, "inner/__init__.py": "", "dotted.py": dotted}
+    assert level_of_metaclass(tmp_path, texts) is Level.INFO
+
+
+def test_a_metaclass_is_found_under_a_dotted_name_alone(tmp_path: Path) -> None:
+    """Nothing else in the package leads to it."""
+    text = "from . import singletons\n" + PLAIN.format(metaclass="singletons.Singleton")
+    assert level_of_metaclass(tmp_path, {"dotted.py": text}) is Level.INFO
+
+
+def test_a_metaclass_for_one_class_with_a_state_makes_resources(tmp_path: Path) -> None:
+    """The others do not help."""
+    head = "import vendor\nfrom .singletons import Singleton\n"
+    text = head + PLAIN.format(metaclass="Singleton") + STATE.format(metaclass="Singleton")
+    assert level_of_metaclass(tmp_path, {"both.py": text}) is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "class Singleton(type):\n    pass\n" + PLAIN.format(metaclass="Singleton"),
+        "from .singletons import Other as Singleton\n" + PLAIN.format(metaclass="Singleton"),
+        "from .elsewhere import Singleton\n" + PLAIN.format(metaclass="Singleton"),
+        "from .singletons import Singleton\nclass P(kind=Singleton): # metaclass=Singleton\n  pass",
+        "# metaclass=Singleton\nclass Plain(:\n",
+        "# metaclass=Singleton\nclass Plain:\n    pass\n",
+    ],
+    ids=["nobody", "own", "other", "unknown", "keyword", "broken", "comment"],
+)
+def test_a_metaclass_that_nobody_is_seen_to_use_makes_resources(text: str, tmp_path: Path) -> None:
+    """Somebody else may."""
+    assert level_of_metaclass(tmp_path, {"user.py": text}) is Level.HIGH
+
+
+def test_a_metaclass_outside_of_a_package_is_looked_up_in_its_own_file(tmp_path: Path) -> None:
+    """There are no other files to search then."""
+    path = tmp_path / "singletons.py"
+    path.write_text(SINGLETONS + PLAIN.format(metaclass="Singleton"), encoding="utf-8")
+    assert levels_in(path)["Singleton.__call__"] is Level.INFO
+    path.write_text(SINGLETONS + STATE.format(metaclass="Singleton"), encoding="utf-8")
+    assert levels_in(path)["Singleton.__call__"] is Level.HIGH
+
+
+def test_a_method_that_is_no_call_of_a_metaclass_is_not_looked_up(tmp_path: Path) -> None:
+    """`get()` of the same class may be called for anything."""
+    text = SINGLETONS.replace("def __call__", "def get") + PLAIN.format(metaclass="Singleton")
+    path = tmp_path / "singletons.py"
+    path.write_text(text, encoding="utf-8")
+    assert levels_in(path)["Singleton.get"] is Level.MEDIUM

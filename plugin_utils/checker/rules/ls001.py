@@ -65,7 +65,9 @@ values, also in quotes, in `Optional` or in a union of values. A value that is m
 twice, such as a parsed configuration, is reported at level `info`; one that is drawn at random
 (`uuid4()`, `mkdtemp()`, a part of `mkstemp()`) is not a mere value. An instance is a value if its
 class never changes it, opens nothing, and is not called like a resource. A class that keeps itself
-to one instance by `__new__`, and gives that a state, is a resource whatever it is called.
+to one instance by `__new__`, and gives that a state, is a resource whatever it is called. So is an
+event or a barrier of `threading`, and a class that names a database table: a second one is refused.
+`cls()` is as much as the most that the class or one below it in the module is.
 
 At level `info`, too: a build that the module itself does first, while it is imported, also by way
 of its own functions; one in a method of an `asyncio` protocol, which a loop calls; and one that
@@ -86,7 +88,8 @@ a thread may come before that import. Calls in the package's folders of tests an
 count, nor does any call if the module empties the slot again.
 
 At level medium, because little is lost: what is not handed out, so neither returned nor used nor
-kept in another place; and an object whose `__init__` only keeps what it is given.
+kept in another place, nor returned or used by another function of the module; and an object whose
+`__init__` only keeps what it is given.
 
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
 starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
@@ -116,7 +119,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place in {Place.GLOBAL, Place.MODULE} and not site.slot.is_item:
             message = built_twice(f"`{site.slot}`")
-            yield replace(hit(site, level_of(site), message, analysis), site=site)
+            yield replace(hit(site, level_of(site, analysis), message, analysis), site=site)
 
 
 RULE = Rule("LS001", "Global built without a lock", "high", __doc__ or "", _check)

@@ -70,7 +70,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.place is Place.CLASS and not site.slot.is_item:
             message = built_twice(f"class attribute `{site.slot}`")
-            yield hit(site, level_of(site), message, analysis)
+            yield hit(site, level_of(site, analysis), message, analysis)
 
 
 RULE = Rule("LS002", "Class attribute built without a lock", "high", __doc__ or "", _check)

@@ -64,9 +64,12 @@ open, as the name has to say.
 function is a decorator that enters something into a table. `LS001` tells what counts as a value,
 and what else lowers the level. That somebody fills one key at import says nothing about the others.
 
-Not seen: a container inside a container (`_by_host[host][port]`), a `defaultdict` whose factory
-builds, `update` with more than one key, `append` where no test found the list empty, a cache class
-from elsewhere, and a container that came in as an argument.
+A container inside a container (`_by_host[host][port]`) has the keys of both. A metaclass that makes
+singletons is at `info` if the package uses it for classes without a state only.
+
+Not seen: a `defaultdict` whose factory builds, `update` with more than one key, `append` where no
+test found the list empty, a cache class from elsewhere, and a container that came in as an
+argument.
 """
 
 import ast
@@ -88,7 +91,7 @@ __all__ = ("RULE",)
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for site in analysis.unlocked_sites:
         if site.slot.is_process_wide and site.slot.is_item:
-            level = level_of(site)
+            level = level_of(site, analysis)
             if not leaks(site, analysis.module) or _is_filled_in_bulk(site):
                 level = min(level, Level.MEDIUM)
             message = built_twice(f"an item of `{site.slot}`")

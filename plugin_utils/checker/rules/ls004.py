@@ -78,7 +78,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 continue
             made = _makes(store, helper, call, analysis)
             site = Site(store, analysis.flow_of(call.caller), made)
-            level = min(level_of(site), limit(site, analysis))
+            level = min(level_of(site, analysis), limit(site, analysis))
             message = (
                 f"`{store.slot}` is tested here and stored in `{helper.function.name}()` without a"
                 " lock around both: two threads can build it twice"

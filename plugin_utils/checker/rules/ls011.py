@@ -52,7 +52,8 @@ Not rewritten: what the work leaves behind is for you to say.
 
 Work that adds up is: `start()` without arguments, `addHandler`, `add_span_processor`, `instrument`,
 and an attribute that is replaced by a call which is passed what stood there before (`Session.send =
-traced(Session.send)`). Registrations are left alone: most tables take the same entry twice and keep
+traced(Session.send)`, or by `setattr`). The flag is `True`, or a global that gets its value after
+the work. Registrations are left alone: most tables take the same entry twice and keep
 one. A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked
 at.
 
@@ -68,6 +69,7 @@ from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site
+from plugin_utils.checker.slots import Place
 from plugin_utils.checker.syntax import dotted, last_name
 
 __all__ = ("RULE",)
@@ -93,12 +95,18 @@ def _can_run_twice(site: Site, analysis: Analysis) -> bool:
     return (
         bool(store.own_tests)
         and store.slot.is_process_wide
-        and isinstance(store.value, ast.Constant)
-        and store.value.value is True
+        and _is_sign(store)
         and not site.has_lock
         and not site.function.is_async
         and not analysis.is_sheltered(site.function, store.slot)
     )
+
+
+def _is_sign(store: Store) -> bool:
+    """Tell whether `store` says that work is done: a flag, or a value that comes after it."""
+    if isinstance(store.value, ast.Constant):
+        return store.value.value is True
+    return store.slot.place is Place.GLOBAL and not store.slot.is_item
 
 
 def _adds_up_first(store: Store, flow: Flow) -> bool:
@@ -114,6 +122,13 @@ def _adds_up(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="start"), args=[])):
             return True
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Name(id="setattr"),
+                args=[owner, ast.Constant(value=str(name)), ast.Call(args=args)],
+            )
+        ):
+            return f"{dotted(owner)}.{name}" in map(dotted, args)
         case ast.Expr(value=ast.Call(func=func)):
             return last_name(func) in _ADDS
         case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=args)):

@@ -70,8 +70,9 @@ changes it (`update_from(path, options)`), and so does an item of an item (`tabl
 Work is looked for in the rest of the block, and after the `with` that the block stands in.
 Coroutines are left alone: no other task runs between two statements.
 
-A container of the process that is found empty and filled in a loop is reported as well: the next
-caller finds it no longer empty, and not yet full.
+A container of the process that is found empty and filled in a loop, or under one key after another,
+is reported as well: the next caller finds it no longer empty, and not yet full. A logger is left
+alone: whoever finds it finds the one that `logging` keeps.
 
 Medium for an attribute of an instance, and for a module that was found by `find_spec`: few do by
 hand what an import does. `info` for a container that the module itself fills first, while it is
@@ -87,13 +88,15 @@ from plugin_utils.checker.import_time import is_filled_at_import
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site, is_real
-from plugin_utils.checker.syntax import last_line, last_name
+from plugin_utils.checker.syntax import last_line, last_name, wholes
 from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
 
 # Calls on a fresh object that leave it as whole as it was.
 _HARMLESS = frozenset("add_done_callback close debug error info join start warning".split())
+# Hands out what its module keeps; whoever finds it there finds it the same.
+_LOOKUPS = frozenset({"getLogger"})
 _FINISHERS = frozenset({"exec_module"})
 _FILLS = frozenset("""
     apply configure fill hydrate init initialise initialize load populate prepare restore setup
@@ -136,6 +139,13 @@ def _is_filled_bit_by_bit(site: Site) -> bool:
     if not any(not is_real(test.read.regions & store.regions) for test in tests):
         return False
     loops = (n for n in site.function.own_nodes if isinstance(n, ast.For | ast.While))
+    slots = {
+        other.slot
+        for other in site.flow.stores
+        if other.slot.is_item and other.slot.container == store.slot.container and other.own_tests
+    }
+    if len(slots) > 1:
+        return True
     return any(
         loop.lineno >= tests[-1].node.lineno and loop.lineno < store.node.lineno <= last_line(loop)
         for loop in loops
@@ -149,6 +159,8 @@ def _is_public(site: Site, analysis: Analysis) -> bool:
     if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
     match site.store.value:
+        case ast.Call(func=func) if last_name(func) in _LOOKUPS:
+            return False
         case ast.BoolOp(values=[first, *_]):  # `x = x or {}` mostly stores what is there
             return site.is_resource or last_name(first) != site.slot.name
         case _:
@@ -171,7 +183,7 @@ def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
     """Tell whether `node` still changes the object: sets a part of it, or calls it for effect."""
     match node:
         case ast.Subscript(value=value, ctx=ast.Store()):
-            return any(map(is_it, _wholes(value)))
+            return any(map(is_it, wholes(value)))
         case ast.Assign(targets=[target], value=value) if is_it(target):
             return any(isinstance(part, ast.expr) and is_it(part) for part in ast.walk(value))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=name), args=args)) if (
@@ -182,14 +194,6 @@ def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
             return _fills(last_name(func)) and any(map(is_it, args))
         case _:
             return _sets_attribute(node, is_it)
-
-
-def _wholes(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield `value` and what it is an item of: `table["a"]` and `table`."""
-    yield value
-    while isinstance(value, ast.Subscript):
-        value = value.value
-        yield value
 
 
 def _sets_attribute(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:

@@ -48,6 +48,7 @@ Not rewritten.
 
 ## Known limits
 
+What a call gives is taken for a lock if its slot is called like one (`_push_mutex = allocate()`).
 Locks of `asyncio` are left alone: on one loop nothing runs between the test and the store. So is
 a fallback for a lock that `__init__` makes too. What is built under a lazily made lock is reported
 if a function of the same module makes that lock, and takes none itself.
@@ -78,7 +79,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"`{site.slot}` is guarded by a lock that is made on first use: two threads can"
                 " hold one each, and both build"
             )
-            yield hit(site, level_of(site), message, analysis)
+            yield hit(site, level_of(site, analysis), message, analysis)
 
 
 def _is_fallback(site: Site) -> bool:

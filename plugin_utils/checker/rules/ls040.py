@@ -86,7 +86,9 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 " each of them builds its own"
             )
             is_sure = site.slot.is_process_wide or site.is_returned or _is_accessor(site)
-            level = level_of(site) if is_sure else min(level_of(site), Level.MEDIUM)
+            level = (
+                level_of(site, analysis) if is_sure else min(level_of(site, analysis), Level.MEDIUM)
+            )
             yield hit(site, level, message, analysis)
         else:
             message = (

@@ -47,11 +47,13 @@ Not rewritten: callers may use `cache_clear` and the like.
 
 High for a function of the process that can be called without arguments: its one object is the
 process's. One that needs arguments is high if its name says that it opens something
-(`get_client(name)`), else medium. A method that is passed its instance is medium, and so are a
-function inside another one and `cached_property`. There the level does not depend on the Python
-that you run: a plugin does not choose its host's. A cached value is reported at level `info`;
-`LS001` tells what counts as one. A cache decorator by another name is not seen, nor is
-`cache(build)` written as a call.
+(`get_client(name)`), or if what it returns is drawn at random, else medium. A method that is passed
+its instance is medium, and so are a function inside another one and `cached_property`. There the
+level does not depend on the Python that you run: a plugin does not choose its host's. Who calls the
+function lowers the level as in `LS001`: a program, or coroutines alone.
+
+A cached value is reported at level `info`; `LS001` tells what counts as one. A cache decorator by
+another name is not seen, nor is `cache(build)` written as a call.
 """
 
 import ast
@@ -60,8 +62,8 @@ from collections.abc import Iterator
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import returned_by
 from plugin_utils.checker.definitions import Function
-from plugin_utils.checker.evidence import is_plain
-from plugin_utils.checker.makers import Makes
+from plugin_utils.checker.evidence import is_plain, limit_of
+from plugin_utils.checker.makers import Makes, is_unique
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.words import is_open
@@ -82,6 +84,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             )
             is_one = made is Makes.RESOURCE and not _is_plain(function, analysis)
             level = _level(function, cache) if is_one else Level.INFO
+            level = level and min(level, limit_of(function, analysis))
             yield Hit(function.node, function, function.qualname, level, message)
 
 
@@ -96,8 +99,14 @@ def _level(function: Function, cache: str) -> Level:
     """Return how sure it is that there should be one: without arguments, one for the process."""
     is_of_process = cache != "cached_property" and not function.outer
     is_of_instance = function.receiver != "" and not function.receives_class
-    is_sure = not function.needs_arguments or (is_open(function.name) and not is_of_instance)
+    is_sure = not function.needs_arguments or (_leaks(function) and not is_of_instance)
     return Level.HIGH if is_of_process and is_sure else Level.MEDIUM
+
+
+def _leaks(function: Function) -> bool:
+    """Tell whether a second one is open as well, by its name, or can be told from the first."""
+    returned = (n.value for n in function.own_nodes if isinstance(n, ast.Return) and n.value)
+    return is_open(function.name) or any(map(is_unique, returned))
 
 
 def _cache_of(function: Function) -> str:

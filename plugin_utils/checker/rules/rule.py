@@ -12,6 +12,7 @@ from plugin_utils.checker.evidence import limit
 from plugin_utils.checker.makers import Makes, starts
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.sites import Site
+from plugin_utils.checker.users import is_used_elsewhere
 
 __all__ = ("Hit", "Page", "Rule", "built_twice", "hit", "level_of")
 
@@ -59,8 +60,10 @@ def built_twice(what: str) -> str:
     return f"{what} is tested, built and stored without a lock: two threads can build it twice"
 
 
-def level_of(site: Site) -> Level:
+def level_of(site: Site, analysis: Analysis) -> Level:
     """Return how much it matters that `site` can run twice."""
     if site.makes is not Makes.RESOURCE:
         return Level.INFO
-    return Level.HIGH if site.is_handed_out or starts(site.store.value) else Level.MEDIUM
+    if site.is_handed_out or starts(site.store.value) or is_used_elsewhere(site, analysis):
+        return Level.HIGH
+    return Level.MEDIUM
