@@ -18,7 +18,7 @@ from plugin_utils.checker.sites import Site
 from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import is_open, words_of
 
-__all__ = ("class_built", "leaks")
+__all__ = ("class_built", "leaks", "leaks_as")
 
 _DEPTH = 2
 # They give an instance of the class whose method they are.
@@ -30,10 +30,14 @@ def leaks(site: Site, module: Module) -> bool:
 
     By the name of the slot, by what is called to build it, and by its class.
     """
-    value, function = site.store.value, site.function
-    if function.name == "__call__" and function.receives_class:
+    if site.function.name == "__call__" and site.function.receives_class:
         return True  # a metaclass that makes singletons: it says itself that one has to be enough
-    if is_open(site.slot.name) or any(map(is_open, _called(value, function))):
+    return is_open(site.slot.name) or leaks_as(site.store.value, site.function, module)
+
+
+def leaks_as(value: ast.expr, function: Function, module: Module) -> bool:
+    """Tell whether a second `value` holds something open, or is told from the first."""
+    if any(map(is_open, _called(value, function))):
         return True
     if isinstance(value, ast.Name) and is_part_of_unique(value.id, function):
         return True

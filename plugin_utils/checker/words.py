@@ -41,12 +41,12 @@ _RESOURCES = frozenset("""
     service session sessions sink socket spawner speaker store stream subscriber supervisor
     synthesizer system telemetry thread tokenizer tracer tracker transcriber transport tunnel
     vectorstore voice watcher watchdog webdriver whisper worker workers writer zookeeper app
-    application subprocess auth subscription instrumentation spider
+    application subprocess auth subscription instrumentation spider classifier
     """.split())  # fmt: skip
 
 # Of these, the ones that hold something open, run by themselves, or fill the memory.
 _OPEN = frozenset("""
-    browser channel client conn connection connector cursor database db device driver
+    browser channel classifier client conn connection connector cursor database db device driver
     engine executor kernel llm mailbox manager model pipe pipeline poller pool
     producer consumer publisher server session socket subprocess thread transport tunnel
     voice watcher webdriver worker

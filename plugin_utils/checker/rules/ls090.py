@@ -45,12 +45,16 @@ Not rewritten: callers may use `cache_clear` and the like.
 
 ## Known limits
 
-High for a function of the process that can be called without arguments: its one object is the
-process's. One that needs arguments is high if its name says that it opens something
-(`get_client(name)`), or if what it returns is drawn at random, else medium. A method that is passed
-its instance is medium, and so are a function inside another one and `cached_property`. There the
-level does not depend on the Python that you run: a plugin does not choose its host's. Who calls the
-function lowers the level as in `LS001`: a program, or coroutines alone.
+High if the loser holds something open, as the function's name says (`get_client(name)`), or can be
+told from the winner because it is drawn at random. A function that can be called without arguments
+is high, too, if what it calls is called so (`return open_session()`), or if the class of what it
+gives back has to be closed or holds something that has to be.
+
+Medium for everything else with an identity: most of what a decorator caches only costs time. A
+method that is passed its instance is medium, and so are a function inside another one and
+`cached_property`. There the level does not depend on the Python that you run: a plugin does not
+choose its host's. Who calls the function lowers the level as in `LS001`: a program, or coroutines
+alone.
 
 A cached value is reported at level `info`; `LS001` tells what counts as one. A cache decorator by
 another name is not seen, nor is `cache(build)` written as a call.
@@ -63,8 +67,10 @@ from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import returned_by
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.evidence import is_plain, limit_of
+from plugin_utils.checker.leaks import leaks_as
 from plugin_utils.checker.makers import Makes, is_unique
 from plugin_utils.checker.model import Level
+from plugin_utils.checker.module import Module
 from plugin_utils.checker.rules.rule import Hit, Rule
 from plugin_utils.checker.words import is_open
 
@@ -83,30 +89,41 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f" both run `{function.name}()`"
             )
             is_one = made is Makes.RESOURCE and not _is_plain(function, analysis)
-            level = _level(function, cache) if is_one else Level.INFO
+            level = _level(function, cache, analysis.module) if is_one else Level.INFO
             level = level and min(level, limit_of(function, analysis))
             yield Hit(function.node, function, function.qualname, level, message)
 
 
 def _is_plain(function: Function, analysis: Analysis) -> bool:
     """Tell whether the function gives back instances of a class without state."""
-    returned = (n.value for n in function.own_nodes if isinstance(n, ast.Return))
-    made = [value for value in returned if value and not isinstance(value, ast.Constant)]
+    made = [value for value in _returned_by(function) if not isinstance(value, ast.Constant)]
     return all(is_plain(value, function, analysis.module) for value in made)
 
 
-def _level(function: Function, cache: str) -> Level:
-    """Return how sure it is that there should be one: without arguments, one for the process."""
+def _level(function: Function, cache: str, module: Module) -> Level:
+    """Return how much it matters that there are two: most if the loser holds something open."""
     is_of_process = cache != "cached_property" and not function.outer
     is_of_instance = function.receiver != "" and not function.receives_class
-    is_sure = not function.needs_arguments or (_leaks(function) and not is_of_instance)
-    return Level.HIGH if is_of_process and is_sure else Level.MEDIUM
+    if not is_of_process or is_of_instance:
+        return Level.MEDIUM
+    return Level.HIGH if _leaks(function, module) else Level.MEDIUM
 
 
-def _leaks(function: Function) -> bool:
-    """Tell whether a second one is open as well, by its name, or can be told from the first."""
-    returned = (n.value for n in function.own_nodes if isinstance(n, ast.Return) and n.value)
-    return is_open(function.name) or any(map(is_unique, returned))
+def _leaks(function: Function, module: Module) -> bool:
+    """Tell whether a second object is open, too, or told from the first.
+
+    If there is an object for each argument, then only what the function is called counts.
+    """
+    returned = _returned_by(function)
+    if is_open(function.name) or any(map(is_unique, returned)):
+        return True
+    is_one = not function.needs_arguments
+    return is_one and any(leaks_as(value, function, module) for value in returned)
+
+
+def _returned_by(function: Function) -> list[ast.expr]:
+    returned = (node.value for node in function.own_nodes if isinstance(node, ast.Return))
+    return [value for value in returned if value]
 
 
 def _cache_of(function: Function) -> str:
