@@ -23,6 +23,8 @@ __all__ = ("Analysis",)
 
 # These run while a class is made, which is at import.
 _CLASS_TIMES = frozenset({"__init_subclass__", "__set_name__"})
+# Python calls these of a loader while it holds the lock of the module's import.
+_IMPORT_TIMES = frozenset({"create_module", "exec_module", "load_module"})
 # These run before anyone else can see the instance.
 _PRIVATE_TIMES = _CLASS_TIMES | {"__init__", "__post_init__", "__setstate__", "model_post_init"}
 _VALIDATORS = frozenset(
@@ -86,6 +88,8 @@ class Analysis:
 
         Because the instance is not shared yet, or because a lock is held.
         """
+        if function.name in _IMPORT_TIMES and function.owner is not None:
+            return True
         early = _CLASS_TIMES if slot.is_process_wide else _PRIVATE_TIMES
         if function.name in early or function.name.endswith("_locked"):
             return True

@@ -10,7 +10,7 @@ from plugin_utils.checker.builders import instance_of, values_of
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.import_time import is_filled_at_import, is_made_at_import
 from plugin_utils.checker.instances import parts_of
-from plugin_utils.checker.leaks import class_built
+from plugin_utils.checker.leaks import class_built, gives_one
 from plugin_utils.checker.makers import Makes, is_of_a_loop
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.module import Module
@@ -48,9 +48,11 @@ def limit(site: Site, analysis: Analysis) -> Level:
     if is_made_at_import(site, analysis):
         return Level.MEDIUM
     built = class_built(site.store.value, site.function, module)
-    if built is not None and (_is_for_a_loop(*built) or _only_keeps(*built)):
-        return Level.MEDIUM
-    return Level.HIGH
+    if built is None:
+        return Level.HIGH
+    if built[0] is not site.function.owner and gives_one(*built):
+        return Level.INFO
+    return Level.MEDIUM if _is_for_a_loop(*built) or _only_keeps(*built) else Level.HIGH
 
 
 def limit_of(function: Function, analysis: Analysis) -> Level:

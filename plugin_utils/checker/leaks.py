@@ -13,12 +13,12 @@ from plugin_utils.checker.builders import holds_something, is_extended, is_part_
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.makers import is_unique
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.neighbours import class_named
+from plugin_utils.checker.neighbours import class_named, metaclass_of
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.syntax import dotted, last_name, nodes_in
 from plugin_utils.checker.words import is_open, words_of
 
-__all__ = ("class_built", "leaks", "leaks_as")
+__all__ = ("class_built", "gives_one", "leaks", "leaks_as")
 
 _DEPTH = 2
 # They give an instance of the class whose method they are.
@@ -87,3 +87,16 @@ def _class_name(func: ast.expr) -> str:
             return dotted(owner)
         case _:
             return dotted(func)
+
+
+def gives_one(found: Class, module: Module) -> bool:
+    """Tell whether the class itself gives one instance to all, and holds a lock to do so."""
+    makers = [(found.methods.get("__new__"), module)]
+    if made_by := metaclass_of(found, module):
+        makers.append((made_by[0].methods.get("__call__"), made_by[1]))
+    return any(maker is not None and _takes_lock(maker, where) for maker, where in makers)
+
+
+def _takes_lock(function: Function, module: Module) -> bool:
+    items = (node for node in function.own_nodes if isinstance(node, ast.withitem))
+    return any(module.is_lock(item.context_expr) for item in items)

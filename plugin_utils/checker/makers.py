@@ -56,6 +56,14 @@ _UNIQUE = frozenset("""
     NamedTemporaryFile SpooledTemporaryFile SystemRandom TemporaryDirectory TemporaryFile
     getrandbits mkdtemp mkstemp token_bytes token_hex token_urlsafe urandom uuid1 uuid4 uuid7
     """.split())  # fmt: skip
+# Of these, two are as good as one, whatever they are called like: they hold nothing but settings,
+# or look up what the process has.
+_HARMLESS = frozenset("""
+    csv.DictReader inflect.engine jinja2.Environment jinja2.Template json.load json.loads
+    jinja2.sandbox.SandboxedEnvironment orjson.loads pickle.load pickle.loads psutil.Process
+    threadpoolctl.ThreadpoolController toml.load toml.loads tomli.load tomli.loads tomllib.load
+    tomllib.loads torch.device yaml.load yaml.safe_load
+    """.split())  # fmt: skip
 # Threads that hold one each never meet.
 _MEETINGS = frozenset({"threading.Barrier", "threading.Event"})
 # Whoever is in the one that is lost is not found again, and nothing computes it anew.
@@ -101,7 +109,10 @@ def known(func: ast.expr, module: Module) -> Makes | None:
     """Return what is made by a callable that is known, wherever it comes from."""
     if is_of_a_loop(func, module):
         return Makes.FLAG
-    if _is_shared_by_processes(func, module) or _full_name(func, module) in _MEETINGS:
+    full = _full_name(func, module)
+    if full in _HARMLESS:
+        return Makes.VALUE
+    if _is_shared_by_processes(func, module) or full in _MEETINGS:
         return Makes.RESOURCE
     return _MADE_BY.get(last_name(func))
 

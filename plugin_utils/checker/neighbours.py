@@ -13,8 +13,9 @@ from typing import TypeVar
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.source import UNPARSABLE, parse, read
+from plugin_utils.checker.syntax import dotted
 
-__all__ = ("class_named", "function_named", "module_at")
+__all__ = ("class_named", "function_named", "metaclass_of", "module_at")
 
 T = TypeVar("T")
 
@@ -33,6 +34,12 @@ def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, 
 def function_named(name: str, module: Module) -> tuple[Function, Module] | None:
     """Return the function that `name` stands for in `module`, and the module that defines it."""
     return _found(name, module, lambda other: other.functions, _STEPS)
+
+
+def metaclass_of(found: Class, module: Module) -> tuple[Class, Module] | None:
+    """Return the metaclass of `found`, a class of `module`, and the module that defines it."""
+    names = (dotted(k.value) for k in found.node.keywords if k.arg == "metaclass")
+    return next((class_named(name, module) for name in names), None)
 
 
 def _found(

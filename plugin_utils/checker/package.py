@@ -17,7 +17,7 @@ from stat import S_ISREG
 
 from plugin_utils.checker.definitions import Class
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.neighbours import class_named, function_named, module_at
+from plugin_utils.checker.neighbours import class_named, function_named, metaclass_of, module_at
 from plugin_utils.checker.syntax import calls_at_import, dotted
 
 __all__ = ("classes_made_by", "is_called_by_others_at_import", "packages_of")
@@ -55,16 +55,12 @@ def classes_made_by(metaclass: Class, module: Module) -> Iterator[tuple[Class, M
 
 def _is_made_by(metaclass: Class, found: Class, module: Module, here: Path) -> bool:
     """Tell whether the class that `here` defines is the metaclass of `found`, in `module`."""
-    names = [dotted(k.value) for k in found.node.keywords if k.arg == "metaclass"]
-    meant = [class_named(name, module) for name in names]
-    return any(
-        made is not None and made[0].name == metaclass.name and _file_of(made[1]) == here
-        for made in meant
+    made_by = metaclass_of(found, module)
+    return (
+        made_by is not None
+        and made_by[0].name == metaclass.name
+        and Path(made_by[1].path).absolute() == here
     )
-
-
-def _file_of(module: Module) -> Path:
-    return Path(module.path).absolute()
 
 
 def packages_of(module: Module) -> list[Path]:

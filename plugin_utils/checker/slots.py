@@ -14,7 +14,9 @@ from plugin_utils.checker.words import is_class_name, looks_unset
 __all__ = ("Place", "Slot", "is_unset", "item_of", "slot_named")
 
 # Shared, but not a place for singletons: the process's own tables.
-_FOREIGN = frozenset({"os.environ", "sys.path", "sys.meta_path", "sys.argv", "warnings.filters"})
+_FOREIGN = frozenset("""
+    os.environ sys.argv sys.meta_path sys.path sys.stderr sys.stdin sys.stdout warnings.filters
+    """.split())  # fmt: skip
 
 
 class Place(Enum):

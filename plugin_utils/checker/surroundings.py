@@ -14,9 +14,9 @@ __all__ = ("has_main_thread", "is_called_by_loop")
 
 # A file or a package by such a name is a program of its own: one thread, which the user waits for.
 _PROGRAMS = frozenset("__main__ cli commands conftest test testbase testing tests".split())
-# A window is made, drawn and heard by one thread.
+# A window is made, drawn and heard by one thread, and a reactor calls from one.
 _WINDOWS = frozenset("""
-    AppKit PyQt4 PyQt5 PyQt6 PySide2 PySide6 gi kivy pyface qtpy tkinter traitsui vtk wx
+    AppKit PyQt4 PyQt5 PyQt6 PySide2 PySide6 gi kivy pyface qtpy tkinter traitsui twisted vtk wx
     """.split())  # fmt: skip
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from plugin_utils.checker.adding import adds_up
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
-from plugin_utils.checker.slots import Place, is_unset
+from plugin_utils.checker.slots import Place, Slot, is_unset, slot_named
 from plugin_utils.checker.syntax import dotted, last_line, last_name
 from plugin_utils.checker.words import words_of
 
@@ -94,31 +95,35 @@ def _asks_whether_equal(test: ast.expr, value: ast.expr) -> bool:
 def _is_read_later(first: Store, flow: Flow, analysis: Analysis) -> bool:
     """Tell whether what is stored after `first` is read by those, too, who find `first` there.
 
-    That is a global that held nothing until then, or an item of another table.
+    That is a variable that held nothing until then, or an item of another table.
     """
     asked = {test.slot.container for test in flow.tests}
     later = {
-        store.slot.name
+        store.slot.container
         for store in _stored_after(first, flow)
         if store.slot.container not in asked
-        and store.slot.place is Place.GLOBAL
-        and (store.slot.is_item or _begins_unset(store.slot.name, analysis))
+        and (store.slot.is_item or _begins_unset(store.slot, analysis))
     }
     end = max((last_line(statement) for statement in first.rest), default=0)
     nodes = ast.walk(flow.function.node) if later else ()
-    read = (node for node in nodes if getattr(node, "lineno", 0) > end)
-    return any(_name_read(node, is_item=first.slot.is_item) in later for node in read)
+    read = (
+        _read_by(node, is_item=first.slot.is_item)
+        for node in nodes
+        if getattr(node, "lineno", 0) > end
+    )
+    slots = (slot_named(value, flow.function, analysis.module) for value in read if value)
+    return not later.isdisjoint(slots)
 
 
-def _name_read(node: ast.AST, *, is_item: bool) -> str:
-    """Return the name that `node` reads, or reads an item of."""
+def _read_by(node: ast.AST, *, is_item: bool) -> ast.expr | None:
+    """Return the variable that `node` reads, or reads an item of."""
     match node:
-        case ast.Name(id=name, ctx=ast.Load()) if not is_item:
-            return name
-        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Load()):
-            return name
+        case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()) if not is_item:
+            return node
+        case ast.Subscript(value=value, ctx=ast.Load()):
+            return value
         case _:
-            return ""
+            return None
 
 
 def _stored_after(first: Store, flow: Flow) -> list[Store]:
@@ -126,9 +131,11 @@ def _stored_after(first: Store, flow: Flow) -> list[Store]:
     return [store for store in flow.stores if store.node in inside]
 
 
-def _begins_unset(name: str, analysis: Analysis) -> bool:
-    """Tell whether a global holds nothing until a function fills it."""
-    first = analysis.module.bindings.get(name)
+def _begins_unset(slot: Slot, analysis: Analysis) -> bool:
+    """Tell whether a variable holds nothing until a function fills it."""
+    owner = analysis.module.classes.get(slot.owner)
+    bindings = owner.bindings if owner else analysis.module.bindings
+    first = bindings.get(slot.name)
     return first is not None and is_unset(first, analysis.module)
 
 
@@ -178,7 +185,7 @@ def _works(statement: ast.stmt, flag: Store, flow: Flow) -> bool:
     return any(
         store.node in inside and store.slot != flag.slot and _is_value(store)
         for store in flow.stores
-    ) or any(map(_registers, inside))
+    ) or any(_registers(node) or adds_up(node) for node in inside)
 
 
 def _is_value(store: Store) -> bool:

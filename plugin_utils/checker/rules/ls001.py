@@ -79,7 +79,8 @@ At level medium, because mostly one thread comes:
   or in a hook of pytest;
 - any build in a module or package called `cli`, `commands`, `conftest`, `test`, `testbase`,
   `testing`, `tests` or `__main__`, with or without underscores around the name, and in a module
-  that imports a toolkit for windows, such as Qt, `tkinter` or `wx`;
+  that imports a toolkit for windows, such as Qt, `tkinter` or `wx`, or `twisted`, whose reactor
+  calls from one thread;
 - an object that holds a lock of `asyncio`.
 
 At level medium, because mostly somebody comes first: what another module of the package makes while
@@ -94,15 +95,21 @@ kept in another place, nor returned or used by another function of the module; a
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
 starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
 
+A few classes and functions are known by their full name to hold nothing (`jinja2.Environment`,
+`json.load`). An instance is no loss, either, if its class gives the same one to all and holds a
+lock to do so.
+
 A slot counts as tested, too, if it is rebuilt because it belongs to something else (`os.getpid() !=
 _owner_pid`). A class or factory in a variable makes what its name says before the last word:
 `client_class()`. A flag that is set after work is a matter for `LS011`.
 
-A slot is seen as a global, as an attribute of an imported module, of this module
-(`sys.modules[__name__]`), of a function or of an object made to hold slots, by `globals()["name"]`
-and by `setattr` with a name that is spelt out. Not seen: a name that is computed (`setattr(m, name,
-...)`, `globals()[name]`, a module's `__getattr__`), an attribute of an object that came in as an
-argument, a variable of an enclosing function, and what a C extension keeps.
+The streams of `sys` are no slots, and neither is what a loader fills in `load_module()` or
+`exec_module()`: the lock of the import is held there. A slot is seen as a global, as an attribute
+of an imported module, of this module (`sys.modules[__name__]`), of a function or of an object made
+to hold slots, by `globals()["name"]` and by `setattr` with a name that is spelt out. Not seen: a
+name that is computed (`setattr(m, name, ...)`, `globals()[name]`, a module's `__getattr__`), an
+attribute of an object that came in as an argument, a variable of an enclosing function, and what a
+C extension keeps.
 """
 
 from collections.abc import Iterator

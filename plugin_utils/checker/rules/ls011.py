@@ -51,11 +51,14 @@ Not rewritten: what the work leaves behind is for you to say.
 ## Known limits
 
 Work that adds up is: `start()` without arguments, `addHandler`, `add_span_processor`, `instrument`,
-and an attribute that is replaced by a call which is passed what stood there before (`Session.send =
-traced(Session.send)`, or by `setattr`). The flag is `True`, or a global that gets its value after
-the work. Registrations are left alone: most tables take the same entry twice and keep
-one. A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked
-at.
+`wrap_function_wrapper`, and an attribute that is replaced by a call which is passed what stood
+there before (`Session.send = traced(Session.send)`, or by `setattr`). The flag is `True`, or a
+global that gets its value after the work.
+
+Medium for a call by the name of `init...`, `install...` or `register...`: some refuse a second one,
+but most tables take the same entry twice and keep one.
+
+A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked at.
 
 `LS001` tells what lowers the level: a program or a test, a module of the package that comes first.
 """
@@ -63,6 +66,7 @@ at.
 import ast
 from collections.abc import Iterator
 
+from plugin_utils.checker.adding import adds_up, may_add_up
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.makers import Makes
@@ -70,24 +74,24 @@ from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Place
-from plugin_utils.checker.syntax import dotted, last_name
 
 __all__ = ("RULE",)
-
-# Each call adds one more.
-_ADDS = frozenset({"addHandler", "add_span_processor", "instrument"})
 
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for flow in analysis.flows:
         for store in flow.stores:
             site = Site(store, flow, Makes.FLAG)
-            if _can_run_twice(site, analysis) and _adds_up_first(store, flow):
+            if not _can_run_twice(site, analysis):
+                continue
+            done = _done_between(store, flow)
+            if any(map(adds_up, done)) or any(map(may_add_up, done)):
+                level = Level.HIGH if any(map(adds_up, done)) else Level.MEDIUM
                 message = (
                     f"`{store.slot}` is set after work that adds up, without a lock: two threads"
                     " can do it twice"
                 )
-                yield hit(site, Level.HIGH, message, analysis)
+                yield hit(site, level, message, analysis)
 
 
 def _can_run_twice(site: Site, analysis: Analysis) -> bool:
@@ -109,32 +113,11 @@ def _is_sign(store: Store) -> bool:
     return store.slot.place is Place.GLOBAL and not store.slot.is_item
 
 
-def _adds_up_first(store: Store, flow: Flow) -> bool:
-    """Tell whether something that adds up stands between the first test and the store."""
+def _done_between(store: Store, flow: Flow) -> list[ast.AST]:
+    """Return what stands between the first test and the store, in no order."""
     first = min(test.node.lineno for test in store.own_tests)
-    return any(
-        first <= getattr(node, "lineno", 0) <= store.node.lineno and _adds_up(node)
-        for node in flow.function.own_nodes
-    )
-
-
-def _adds_up(node: ast.AST) -> bool:
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="start"), args=[])):
-            return True
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Name(id="setattr"),
-                args=[owner, ast.Constant(value=str(name)), ast.Call(args=args)],
-            )
-        ):
-            return f"{dotted(owner)}.{name}" in map(dotted, args)
-        case ast.Expr(value=ast.Call(func=func)):
-            return last_name(func) in _ADDS
-        case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=args)):
-            return dotted(target) != "" and dotted(target) in map(dotted, args)
-        case _:
-            return False
+    lines = range(first, store.node.lineno + 1)
+    return [node for node in flow.function.own_nodes if getattr(node, "lineno", 0) in lines]
 
 
 RULE = Rule("LS011", "Done twice: a flag without a lock", "high", __doc__ or "", _check)
