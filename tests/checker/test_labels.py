@@ -42,8 +42,8 @@ def test_every_judged_site_is_complete() -> None:
 
 def test_each_set_has_packages_of_its_own() -> None:
     """What the checker was developed on is not what it is measured on, and no site counts twice."""
-    names = ("labels.csv", "fresh.csv", "second.csv", "third.csv", "wide.csv", "unseen.csv")
-    sets = [read_labels(name) for name in names]
+    names = ("labels", "fresh", "second", "third", "wide", "fourth", "fifth", "unseen")
+    sets = [read_labels(f"{name}.csv") for name in names]
     packages = [package for labels in sets for package in {label.package for label in labels}]
     assert len(packages) == len(set(packages))
     assert [sum(label.is_bad for label in labels) for labels in sets[1:]] == [42, 29, 20, 187, 34]
