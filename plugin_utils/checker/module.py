@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.source import lines_of
 from plugin_utils.checker.syntax import LOCK_TYPES, blocks_of, last_name, makes_lock
-from plugin_utils.checker.words import looks_like_lock
+from plugin_utils.checker.words import looks_like_lock, looks_per_thread
 
 __all__ = ("Module",)
 
@@ -133,7 +133,9 @@ class Module:
         name = last_name(target)
         if makes_lock(value):
             self.locks.add(name)
-        elif isinstance(value, ast.Call) and self._is_per_thread(last_name(value.func)):
+        elif isinstance(value, ast.Call) and (
+            self._is_per_thread(last_name(value.func)) or looks_per_thread(name)
+        ):
             self.thread_locals.add(name)
         if not isinstance(target, ast.Name) or scope.outer is not None:
             return

@@ -12,7 +12,7 @@ from plugin_utils.checker.conditions import State, inline_tests, read_of
 from plugin_utils.checker.events import Call, Flow, Region, Return, Store
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import item_of
-from plugin_utils.checker.syntax import alternatives, flat, last_line, makes_lock, nodes_in
+from plugin_utils.checker.syntax import alternatives, flat, last_line, makes_own_lock, nodes_in
 
 __all__ = ("Notes",)
 
@@ -64,7 +64,7 @@ class Notes:
                 )
             elif isinstance(target, ast.Name):
                 state.bind(target.id, read)
-                if makes_lock(value):
+                if makes_own_lock(value):
                     self._own_locks.add(target.id)
 
     def bare(self, value: ast.expr, node: ast.stmt, rest: _Block, state: State) -> None:
@@ -115,7 +115,7 @@ class Notes:
         """Return a new stretch of holding `lock`."""
         own = isinstance(lock, ast.Name) and lock.id in self._own_locks
         region = Region(
-            lock, is_new=own or makes_lock(lock), is_lazy=self._module.hands_out_lazy_lock(lock)
+            lock, is_new=own or makes_own_lock(lock), is_lazy=self._module.hands_out_lazy_lock(lock)
         )
         self.flow.regions.append(region)
         return region

@@ -16,6 +16,7 @@ __all__ = (
     "last_line",
     "last_name",
     "makes_lock",
+    "makes_own_lock",
     "nodes_in",
     "wholes",
 )
@@ -23,6 +24,7 @@ __all__ = (
 LOCK_TYPES = frozenset(
     {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "allocate_lock"}
 )
+_COUNTING = frozenset({"Semaphore", "BoundedSemaphore"})
 _BLOCKS = ("body", "orelse", "finalbody")
 _KINDS: tuple[type[ast.AST], ...] = (
     *(ast.stmt, ast.expr, ast.pattern, ast.excepthandler, ast.alias, ast.comprehension),
@@ -88,6 +90,18 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def makes_lock(value: ast.AST | None) -> bool:
     """Tell whether `value` is a call that makes a lock."""
     return isinstance(value, ast.Call) and last_name(value.func) in LOCK_TYPES
+
+
+def makes_own_lock(value: ast.AST | None) -> bool:
+    """Tell whether `value` makes a lock that nobody else has.
+
+    One that is passed a file, a key or another lock is the same for all who pass that.
+    """
+    match value:
+        case ast.Call(func=func, args=[_, *_]) if last_name(func) not in _COUNTING:
+            return False
+        case _:
+            return makes_lock(value)
 
 
 def calls_at_import(block: list[ast.stmt]) -> Iterator[ast.Call]:

@@ -16,6 +16,7 @@ __all__ = (
     "is_resource",
     "is_value",
     "looks_like_lock",
+    "looks_per_thread",
     "looks_unset",
     "words_of",
 )
@@ -39,7 +40,7 @@ _RESOURCES = frozenset("""
     pool pools printer process processor producer profiler proxy publisher queue reader recorder
     redis registry reporter repo repository router runner runtime sandbox scheduler sender server
     service session sessions sink socket spawner speaker store stream subscriber supervisor
-    synthesizer system telemetry thread tokenizer tracer tracker transcriber transport tunnel
+    synthesizer system telemetry thread tracer tracker transcriber transport tunnel
     vectorstore voice watcher watchdog webdriver whisper worker workers writer zookeeper app
     application subprocess auth subscription instrumentation spider classifier
     """.split())  # fmt: skip
@@ -77,7 +78,7 @@ _VALUES = frozenset("""
     width words workspace year zone zoneinfo adapter_type parser encoder decoder serializer
     deserializer validator lexer formatter converter analyser analyzer codec comparator
     hasher helper inspector mapper normalizer propagator splitter strategy translation translations
-    translator visitor const constant constants consts fernet
+    translator visitor wrapper const constant constants consts fernet
     """.split())  # fmt: skip
 
 # A cache of these is more than memory.
@@ -117,7 +118,9 @@ def holds_resource(name: str) -> bool:
     words = [word for word in words_of(name) if not word.isdigit()]
     while len(words) > 1 and words[-1] in _HOLDERS:
         words.pop()
-    return bool(words) and not _RESOURCES.isdisjoint({words[-1], words[-1].removesuffix("s")})
+    if not words or words[-1] in _VALUES:
+        return False
+    return not _RESOURCES.isdisjoint({words[-1], words[-1].removesuffix("s")})
 
 
 def is_open(name: str) -> bool:
@@ -151,6 +154,11 @@ def is_class_name(name: str) -> bool:
 def looks_like_lock(name: str) -> bool:
     """Tell whether the last part of a dotted name is spelt like a lock: `self._db_mutex`."""
     return not _LOCKS.isdisjoint(words_of(name.rpartition(".")[2]))
+
+
+def looks_per_thread(name: str) -> bool:
+    """Tell whether `name` says that every thread finds another value there: `_thread_local`."""
+    return "threadlocal" in "".join(words_of(name))
 
 
 def looks_unset(name: str) -> bool:

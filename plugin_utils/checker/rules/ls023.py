@@ -44,8 +44,9 @@ Not rewritten: what the lock is meant to guard, and so where it has to live, is 
 
 ## Known limits
 
-A local lock that is passed on, stored or used by a nested function is left alone. Reported at the
-store that the lock should have guarded, or at the `with` if there is none.
+A local lock that is passed on, stored or used by a nested function is left alone, and so is one
+that is made of a file, a key or another lock (`Lock(path)`): it is the same for all who pass that.
+Reported at the store that the lock should have guarded, or at the `with` if there is none.
 """
 
 import ast

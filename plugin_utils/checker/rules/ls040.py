@@ -59,8 +59,8 @@ Not rewritten: a lock of one loop does not serve another, and that choice is you
 ## Known limits
 
 High for what has an identity and is handed out, medium if it is not handed out, `info` for a value.
-For an attribute of an instance, high takes more: the method returns it, or is called `get_...` or
-`ensure_...`.
+Medium for an attribute of an instance: most of these belong to one request or one task.
+
 A coroutine that does not await before it stores is safe on one loop: level `info`. A generator that
 yields between test and store is not seen.
 """
@@ -70,8 +70,6 @@ from collections.abc import Iterator
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit, level_of
-from plugin_utils.checker.sites import Site
-from plugin_utils.checker.words import words_of
 
 __all__ = ("RULE",)
 
@@ -85,10 +83,9 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
                 f"between the test and the store of `{site.slot}` an `await` lets other tasks run:"
                 " each of them builds its own"
             )
-            is_sure = site.slot.is_process_wide or site.is_returned or _is_accessor(site)
-            level = (
-                level_of(site, analysis) if is_sure else min(level_of(site, analysis), Level.MEDIUM)
-            )
+            level = level_of(site, analysis)
+            if not site.slot.is_process_wide:
+                level = min(level, Level.MEDIUM)
             yield hit(site, level, message, analysis)
         else:
             message = (
@@ -97,9 +94,4 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield hit(site, Level.INFO, message, analysis)
 
 
-def _is_accessor(site: Site) -> bool:
-    """Tell whether the function's name says that anyone may call it, any number of times."""
-    return not {"ensure", "get"}.isdisjoint(words_of(site.function.name)[:1])
-
-
-RULE = Rule("LS040", "`await` between test and store", "high", __doc__ or "", _check)
+RULE = Rule("LS040", "`await` between test and store", "high or medium", __doc__ or "", _check)

@@ -14,8 +14,8 @@ Five sets have verdicts of a second reader, who did not know the first one's. Bo
 readers is the most that a checker can be asked for. In the fourth, the fifth and most of the unseen
 set a site is arguable, too, if the two disagree on whether it is bad.
 
-The wide, the fourth and the fifth set are 742 packages, which take many gigabytes: they are measured
-only if asked for.
+The wide, the fourth and the fifth set are 742 packages, which take many gigabytes: they are
+measured only if asked for.
 """
 
 from __future__ import annotations
