@@ -48,8 +48,8 @@ KNOWN = (
 )
 """Races of Hermes Agent that were reported in public, and are in this release."""
 
-# Two more are singletons whose module makes the one instance while it is imported: they are at level
-# medium, and still count as found.
+# Two more are singletons whose module makes the one instance while it is imported: they are at
+# level medium, and still count as found.
 RIGHT_HIGH_AT_LEAST = 15
 WRONG_HIGH_AT_MOST = 1
 FOUND_AT_LEAST = 17
