@@ -93,8 +93,11 @@ def tests_of(node: ast.expr, state: State) -> tuple[_Tests, _Tests]:
             return (), _found(value, node, state)
         case ast.Call(func=ast.Name(id="len" | "bool"), args=[value]):
             return tests_of(value, state)
-        case _:
+        case _ if read_of(node, state):
             return (), _found(node, node, state, is_of_all=True)
+        case _:  # whatever is asked, either answer can be the one that it has to be replaced
+            tests = _found(node, node, state)
+            return tests, tests
 
 
 def cases_of(node: ast.Match, state: State) -> tuple[list[_Tests], _Tests]:
@@ -175,5 +178,14 @@ def _is_nothing(value: ast.expr, op: ast.cmpop) -> bool:
 
 
 def _found(value: ast.expr, node: ast.expr, state: State, *, is_of_all: bool = False) -> _Tests:
-    read = read_of(value, state)
+    read = read_of(value, state) or read_of(_asked(value), state)
     return (Test(read, node, is_of_all),) if read else ()
+
+
+def _asked(value: ast.expr) -> ast.expr:
+    """Return what is asked about itself: `_link` in `_link.is_closed` and `_link.is_closed()`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=asked), args=[]) | ast.Attribute(value=asked):
+            return asked
+        case _:
+            return value

@@ -52,7 +52,8 @@ def limit(site: Site, analysis: Analysis) -> Level:
         return Level.HIGH
     if built[0] is not site.function.owner and gives_one(*built):
         return Level.INFO
-    return Level.MEDIUM if _is_for_a_loop(*built) or _only_keeps(*built) else Level.HIGH
+    is_of_loop = not site.function.is_async and _is_for_a_loop(*built)
+    return Level.MEDIUM if is_of_loop or _only_keeps(*built) else Level.HIGH
 
 
 def limit_of(function: Function, analysis: Analysis) -> Level:

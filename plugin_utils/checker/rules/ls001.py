@@ -100,8 +100,9 @@ A few classes and functions are known by their full name to hold nothing (`jinja
 lock to do so.
 
 A slot counts as tested, too, if it is rebuilt because it belongs to something else (`os.getpid() !=
-_owner_pid`). A class or factory in a variable makes what its name says before the last word:
-`client_class()`. A flag that is set after work is a matter for `LS011`.
+_owner_pid`), and if it is asked about itself (`if _client.is_closed`, `if not _client.is_open()`).
+A class or factory in a variable makes what its name says before the last word: `client_class()`. A
+flag that is set after work is a matter for `LS011`.
 
 The streams of `sys` are no slots, and neither is what a loader fills in `load_module()` or
 `exec_module()`: the lock of the import is held there. A slot is seen as a global, as an attribute
