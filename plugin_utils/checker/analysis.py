@@ -194,18 +194,22 @@ class Analysis:
 
     def reset_of(self, slot: Slot, accessor: Flow) -> Function | None:
         """Return a function, other than the accessor, that empties `slot`."""
-        for flow in self.flows:
-            early = flow.function.name in _PRIVATE_TIMES
-            if flow is not accessor and not early and self._empties(flow, slot):
-                return flow.function
-        return None
+        resets = self._resets[slot] + (self._resets[slot.any_key] if slot.key else [])
+        return next((f for f in resets if f is not accessor.function), None)
 
-    def _empties(self, flow: Flow, slot: Slot) -> bool:
-        if any(dropped in {slot, slot.any_key} for dropped, _ in flow.drops):
-            return True
-        return any(
-            store.slot == slot and self.makes(store, flow) is Makes.NOTHING for store in flow.stores
-        )
+    @cached_property
+    def _resets(self) -> dict[Slot, list[Function]]:
+        """The functions that empty a slot while others may look at it."""
+        found: dict[Slot, list[Function]] = defaultdict(list)
+        for flow in self.flows:
+            if flow.function.name not in _PRIVATE_TIMES:
+                for slot in self._emptied_by(flow):
+                    found[slot].append(flow.function)
+        return found
+
+    def _emptied_by(self, flow: Flow) -> set[Slot]:
+        emptied = (s.slot for s in flow.stores if self.makes(s, flow) is Makes.NOTHING)
+        return {slot for slot, _ in flow.drops}.union(emptied)
 
     @cached_property
     def bare_stores(self) -> list[tuple[Store, Flow]]:

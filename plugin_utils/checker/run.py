@@ -82,7 +82,7 @@ def check_bytes(data: bytes, path: str) -> list[Finding]:
     """Return everything found in a file that holds `data`."""
     try:
         text = decode(data).text
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         return [unparsable(error, path)]
     return check_source(text, path)
 

@@ -38,7 +38,7 @@ def read(path: str) -> Source:
     Raises:
         OSError: The file cannot be read.
         SyntaxError: As `decode` does.
-        UnicodeDecodeError: As `decode` does.
+        UnicodeError: As `decode` does.
     """
     return decode(Path(path).read_bytes())
 
@@ -48,7 +48,7 @@ def decode(data: bytes) -> Source:
 
     Raises:
         SyntaxError: The coding line names no known encoding.
-        UnicodeDecodeError: The bytes are not in the encoding that the file declares.
+        UnicodeError: The bytes are not in the encoding that the file declares, or it declares none.
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return Source(data.decode(encoding), encoding)
