@@ -98,7 +98,11 @@ class Analysis:
             return True
         if any(self.module.is_lock(given) for given in function.given_to_decorators):
             return True
-        return function.is_private and function in self._called_under_lock
+        return self.is_called_under_lock(function)
+
+    def is_called_under_lock(self, function: Function) -> bool:
+        """Tell whether `function` is private, and every caller in the module holds a lock."""
+        return function in self._called_under_lock
 
     def _is_locking(self, decorator: str) -> bool:
         """Tell whether a decorator holds a lock around what it decorates."""

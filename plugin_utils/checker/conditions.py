@@ -160,10 +160,20 @@ def _compared(
         case ast.NotEq() if not isinstance(right, ast.Constant):
             return _found(left, node, state) + _found(right, node, state), ()
         case ast.In() | ast.NotIn():
+            right = _keys_of(right)
             tests = _found(ast.Subscript(right, left, ast.Load()), node, state)
             return ((), tests) if isinstance(op, ast.In) else (tests, ())
         case _:
             return (), ()
+
+
+def _keys_of(value: ast.expr) -> ast.expr:
+    """Return the table whose keys are asked: `_pages` in `_pages.keys()`, too."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=table, attr="keys"), args=[]):
+            return table
+        case _:
+            return value
 
 
 def _is_nothing(value: ast.expr, op: ast.cmpop) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from plugin_utils.checker.syntax import dotted, last_name, makes_lock, nodes_in
+from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name, makes_lock, nodes_in
 
 __all__ = ("Class", "Function")
 
@@ -154,6 +154,15 @@ class Function:
         values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
         pairs = ((v.targets[0], v.value) for v in values)
         return {t.id: v.id for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Name)}
+
+    @cached_property
+    def annotated_locks(self) -> frozenset[str]:
+        """The parameters that are locks, as their annotations say."""
+        args = self.node.args
+        named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+        return frozenset(
+            a.arg for a in named if a.annotation and last_name(a.annotation) in LOCK_TYPES
+        )
 
     @cached_property
     def declared(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.builders import instance_of, values_of
 from plugin_utils.checker.definitions import Class, Function
+from plugin_utils.checker.elsewhere import is_guarded_elsewhere, is_per_thread_elsewhere
 from plugin_utils.checker.import_time import is_filled_at_import, is_made_at_import
 from plugin_utils.checker.instances import parts_of
 from plugin_utils.checker.leaks import class_built, gives_one
@@ -37,6 +38,8 @@ def limit(site: Site, analysis: Analysis) -> Level:
     """Return the level above which `site` is not reported, whatever it builds."""
     module = analysis.module
     if _has_key_of_caller(site, module) or is_filled_at_import(site.slot, site.flow, analysis):
+        return Level.INFO
+    if is_per_thread_elsewhere(site, module) or is_guarded_elsewhere(site, module):
         return Level.INFO
     if _registers(site.function) or is_plain(site.store.value, site.function, module):
         return Level.INFO

@@ -45,7 +45,7 @@ class _Walker:
     def _statement(self, node: ast.stmt, rest: _Block, state: State) -> None:
         match node:
             case ast.If():
-                self._if(node, state)
+                self._if(node, rest, state)
             case ast.Assign(targets=targets, value=value):
                 self._notes.look_inside(value, state)
                 self._notes.assign(targets, value, node, rest, state)
@@ -73,13 +73,18 @@ class _Walker:
             case _:
                 self._notes.by_name(node, rest, state)
 
-    def _if(self, node: ast.If, state: State) -> None:
+    def _if(self, node: ast.If, rest: _Block, state: State) -> None:
         self._notes.look_inside(node.test, state)
         self._notes.acquire_in(node.test, state)
         empty, full = tests_of(node.test, state)
         self.flow.tests += empty + full
         then, otherwise = state.branch(empty), state.branch(full)
-        self._branches([(node.body, then), (node.orelse, otherwise)], state)
+        # A second test of what was tested before: what follows it runs after a store inside it.
+        asked = {test.slot for test in empty if test.slot.is_process_wide}
+        is_double = not asked.isdisjoint(test.slot for test in state.tests)
+        self._branches(
+            [(node.body, then), (node.orelse, otherwise)], state, rest if is_double else ()
+        )
         if leaves(node.body):
             state.tests = otherwise.tests
         elif leaves(node.orelse) or (isinstance(node.test, ast.Name) and not node.orelse):
@@ -95,22 +100,36 @@ class _Walker:
         if all(leaves(case.body) for case, own in pairs if not own):
             state.tests += tests
 
-    def _branches(self, branches: list[tuple[list[ast.stmt], State]], state: State) -> None:
+    def _branches(
+        self,
+        branches: list[tuple[list[ast.stmt], State]],
+        state: State,
+        after: _Block = (),
+    ) -> None:
         for block, branch in branches:
-            self.block(block, branch)
+            self.block(block, branch, after)
         state.join([branch for block, branch in branches if not leaves(block)])
 
     def _with(self, node: ast.With | ast.AsyncWith, rest: _Block, state: State) -> None:
         held = state.regions
         for item in node.items:
             self._notes.look_inside(item.context_expr, state)
-            if self._module.is_lock(item.context_expr):
+            if self._is_lock(item.context_expr, state.function):
                 state.regions |= {self._notes.region(item.context_expr)}
         state.awaits += isinstance(node, ast.AsyncWith)
         missed = missed_by(node.body, suppressed_by(node), state)
         self.block(node.body, state, rest)
         state.regions = held
         state.tests += missed if leaves(node.body) else ()
+
+    def _is_lock(self, expression: ast.expr, function: Function) -> bool:
+        """Tell whether `expression` gives a lock, also by a local name for it."""
+        if isinstance(expression, ast.Name):
+            if expression.id in function.annotated_locks:
+                return True
+            name = function.aliases.get(expression.id, expression.id)
+            return self._module.is_lock(ast.Name(name))
+        return self._module.is_lock(expression)
 
     def _try(self, node: ast.Try | ast.TryStar, state: State) -> None:
         caught = [name for handler in node.handlers for name in caught_by(handler)]

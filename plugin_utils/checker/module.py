@@ -11,12 +11,20 @@ from dataclasses import dataclass
 
 from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.source import lines_of
-from plugin_utils.checker.syntax import LOCK_TYPES, blocks_of, last_name, makes_lock
+from plugin_utils.checker.syntax import (
+    LOCK_TYPES,
+    blocks_of,
+    dotted,
+    last_name,
+    makes_lock,
+    nodes_in,
+)
 from plugin_utils.checker.words import looks_like_lock, looks_per_thread
 
-__all__ = ("Module",)
+__all__ = ("PER_THREAD", "Module")
 
-_PER_THREAD = frozenset({"local", "Local", "ContextVar"})
+PER_THREAD = frozenset({"local", "Local", "ContextVar"})
+"""What holds another value in each thread, or in each context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,9 @@ class Module:
         match expression:
             case ast.Call(func=func, args=args):
                 fresh = any(map(makes_lock, args))
+                called = self.functions.get(dotted(func))
+                if called is not None and _holds_lock(called, self):
+                    return True
                 return fresh or last_name(func) in LOCK_TYPES or self.is_lock(func)
             case ast.Subscript(value=value) | ast.Attribute(value=value):
                 return self.is_lock(value)
@@ -131,7 +142,7 @@ class Module:
 
     def _bind(self, target: ast.expr, value: ast.expr | None, scope: _Scope) -> None:
         name = last_name(target)
-        if makes_lock(value):
+        if makes_lock(value) or _makes_locks(value):
             self.locks.add(name)
         elif isinstance(value, ast.Call) and (
             self._is_per_thread(last_name(value.func)) or looks_per_thread(name)
@@ -147,4 +158,19 @@ class Module:
     def _is_per_thread(self, made: str) -> bool:
         """Tell whether what is made holds another value in each thread."""
         bases = self.classes[made].node.bases if made in self.classes else []
-        return made in _PER_THREAD or any(last_name(base) in _PER_THREAD for base in bases)
+        return made in PER_THREAD or any(last_name(base) in PER_THREAD for base in bases)
+
+
+def _makes_locks(value: ast.expr | None) -> bool:
+    """Tell whether `value` is a table that makes its locks itself: `defaultdict(Lock)`."""
+    return isinstance(value, ast.Call) and any(last_name(a) in LOCK_TYPES for a in value.args)
+
+
+def _holds_lock(function: Function, module: Module) -> bool:
+    """Tell whether a context manager that is written as a generator yields under a lock."""
+    withs = (node for node in function.own_nodes if isinstance(node, ast.With))
+    return any(
+        any(isinstance(node, ast.Yield) for node in nodes_in(found.body))
+        and any(module.is_lock(item.context_expr) for item in found.items)
+        for found in withs
+    )

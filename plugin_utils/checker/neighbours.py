@@ -6,6 +6,7 @@ for a file does not depend on which other files are checked, nor on their order.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +16,7 @@ from plugin_utils.checker.module import Module
 from plugin_utils.checker.source import UNPARSABLE, parse, read
 from plugin_utils.checker.syntax import dotted
 
-__all__ = ("class_named", "function_named", "metaclass_of", "module_at")
+__all__ = ("class_named", "function_named", "metaclass_of", "module_at", "value_named")
 
 T = TypeVar("T")
 
@@ -34,6 +35,12 @@ def class_named(name: str, module: Module, steps: int = _STEPS) -> tuple[Class, 
 def function_named(name: str, module: Module) -> tuple[Function, Module] | None:
     """Return the function that `name` stands for in `module`, and the module that defines it."""
     return _found(name, module, lambda other: other.functions, _STEPS)
+
+
+def value_named(name: str, module: Module) -> ast.expr | None:
+    """Return what another module binds to what `name` stands for in `module`."""
+    found = _found(name, module, lambda other: other.bindings, _STEPS)
+    return found[0] if found else None
 
 
 def metaclass_of(found: Class, module: Module) -> tuple[Class, Module] | None:

@@ -54,6 +54,7 @@ class Notes:
         state: State,
     ) -> None:
         """Note the stores of an assignment, and what its locals now hold."""
+        self.acquire_in(value, state)
         read = read_of(value, state)
         tests = state.tests + inline_tests(value, state)
         for target in flat(targets):
@@ -125,7 +126,10 @@ class Notes:
         match node:
             case ast.Call(func=ast.Attribute(value=lock, attr="acquire")):
                 state.regions |= {self.region(lock)}
-            case ast.UnaryOp(operand=inner) | ast.Await(value=inner):
+            case ast.Call(func=ast.Attribute(attr="enter_context"), args=[lock]):
+                if self._module.is_lock(lock):
+                    state.regions |= {self.region(lock)}
+            case ast.UnaryOp(operand=inner) | ast.Await(value=inner) | ast.NamedExpr(value=inner):
                 self.acquire_in(inner, state)
             case _:
                 pass

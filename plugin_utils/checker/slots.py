@@ -9,7 +9,7 @@ from enum import Enum
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.syntax import dotted, last_name
-from plugin_utils.checker.words import is_class_name, looks_unset
+from plugin_utils.checker.words import is_class_name, looks_per_thread, looks_unset
 
 __all__ = ("Place", "Slot", "is_unset", "item_of", "slot_named")
 
@@ -17,6 +17,8 @@ __all__ = ("Place", "Slot", "is_unset", "item_of", "slot_named")
 _FOREIGN = frozenset("""
     os.environ sys.argv sys.meta_path sys.path sys.stderr sys.stdin sys.stdout warnings.filters
     """.split())  # fmt: skip
+# Every request finds its own there.
+_PER_REQUEST = frozenset({"flask.g", "flask.session", "quart.g", "quart.session"})
 
 
 class Place(Enum):
@@ -173,6 +175,8 @@ def _own_attribute(name: str, function: Function, module: Module) -> Slot | None
 
 def _foreign_attribute(owner: str, name: str, function: Function, module: Module) -> Slot | None:
     if owner in module.thread_locals or owner in function.params:
+        return None
+    if looks_per_thread(owner) or module.imports.get(owner, "") in _PER_REQUEST:
         return None
     if owner in module.classes:
         return Slot(Place.CLASS, owner, name)

@@ -58,11 +58,26 @@ def _is_early(flag: Store, flow: Flow, analysis: Analysis) -> bool:
 
 def _is_placeholder(store: Store, flow: Flow) -> bool:
     """Tell whether a constant stands in for what the same block stores after it."""
-    is_full = isinstance(store.value, ast.Constant) and bool(store.value.value)
-    if not is_full or not _is_asked_about(store) or flow.function.is_async:
+    if not _is_taken_for_full(store) or not _is_asked_about(store) or flow.function.is_async:
         return False
     later = (s.value for s in _stored_after(store, flow) if s.slot == store.slot)
     return any(not isinstance(value, ast.Constant) for value in later)
+
+
+def _is_taken_for_full(store: Store) -> bool:
+    """Tell whether who asks takes the constant for a value: `False` is one if `None` is not."""
+    if not isinstance(store.value, ast.Constant) or store.value.value is None:
+        return False
+    asked = (test.node for test in store.own_tests if test.slot == store.slot)
+    return bool(store.value.value) or any(map(_asks_for_none, asked))
+
+
+def _asks_for_none(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
+        case _:
+            return False
 
 
 def _is_first_of_two(store: Store, flow: Flow, analysis: Analysis) -> bool:

@@ -66,7 +66,7 @@ A flag that is set before the work is a matter for `LS010`. Flags of an instance
 import ast
 from collections.abc import Iterator
 
-from plugin_utils.checker.adding import adds_up, may_add_up
+from plugin_utils.checker.adding import adds_up, kept_in, may_add_up
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.events import Flow, Store
 from plugin_utils.checker.makers import Makes
@@ -85,8 +85,10 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             if not _can_run_twice(site, analysis):
                 continue
             done = _done_between(store, flow)
-            if any(map(adds_up, done)) or any(map(may_add_up, done)):
-                level = Level.HIGH if any(map(adds_up, done)) else Level.MEDIUM
+            kept = kept_in(flow.function.own_nodes)
+            is_sure = any(adds_up(node, kept) for node in done)
+            if is_sure or any(map(may_add_up, done)):
+                level = Level.HIGH if is_sure else Level.MEDIUM
                 message = (
                     f"`{store.slot}` is set after work that adds up, without a lock: two threads"
                     " can do it twice"

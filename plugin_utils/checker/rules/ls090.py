@@ -81,7 +81,7 @@ _CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
     for function in analysis.module.all_functions:
-        cache = _cache_of(function)
+        cache = _cache_of(function, analysis.module)
         if cache:
             made = returned_by(function, analysis.module)
             message = (
@@ -91,6 +91,8 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             is_one = made is Makes.RESOURCE and not _is_plain(function, analysis)
             level = _level(function, cache, analysis.module) if is_one else Level.INFO
             level = level and min(level, limit_of(function, analysis))
+            if analysis.is_called_under_lock(function):
+                level = Level.INFO
             yield Hit(function.node, function, function.qualname, level, message)
 
 
@@ -126,8 +128,9 @@ def _returned_by(function: Function) -> list[ast.expr]:
     return [value for value in returned if value]
 
 
-def _cache_of(function: Function) -> str:
-    names = (d.rpartition(".")[2] for d in function.decorators)
+def _cache_of(function: Function, module: Module) -> str:
+    full = (module.imports.get(name, name) for name in function.decorators)
+    names = (name.rpartition(".")[2] for name in full)
     return next((name for name in names if name in _CACHES), "")
 
 
