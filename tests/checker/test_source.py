@@ -88,10 +88,11 @@ def test_a_file_is_decoded_as_python_decodes_it(tmp_path: Path, data: bytes, tex
     [
         (b"x = '\xff'\n", 1),
         (b"# coding: no-such\n", 1),
+        (b"# coding: undefined\nx = 1\n", 1),
         (b"x = 1\n\x00\n", 1),
         (b"x = 1\nif:\n", 2),
     ],
-    ids=["bytes", "coding", "null", "syntax"],
+    ids=["bytes", "coding", "undefined", "null", "syntax"],
 )
 def test_what_python_cannot_read_is_a_finding(tmp_path: Path, data: bytes, line: int) -> None:
     """Never a traceback: LS000 at the line that Python names, or the first."""

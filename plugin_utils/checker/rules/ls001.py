@@ -84,16 +84,17 @@ At level medium, because mostly one thread comes:
 - an object that holds a lock of `asyncio`.
 
 At level medium, because mostly somebody comes first: what another module of the package makes while
-it is imported, by a call of the accessor or of the class that begins a line. That is no proof, for
-a thread may come before that import. Calls in the package's folders of tests and examples do not
-count, nor does any call if the module empties the slot again.
+it is imported, by a call of the accessor or of the class, without dots, that begins a line. That is
+no proof, for a thread may come before that import. Calls in the package's folders of tests and
+examples do not count, nor does any call if the module empties the slot again.
 
-At level medium, because little is lost: what is not handed out, so neither returned nor used nor
-kept in another place, nor returned or used by another function of the module; and an object whose
-`__init__` only keeps what it is given.
+At level medium, because little is lost: what is not handed out, so neither returned, nor assigned
+to another place, nor asked for one of its parts (`_client.send`), here or in another function of
+the module; and an object whose `__init__` only keeps what it is given, if no method changes it.
 
 A lock that the caller holds is seen if all callers are in the same module and the accessor's name
-starts with an underscore. So is a lock that a decorator is given (`@holding(lock)`).
+starts with an underscore; whether two of them hold the same lock is not compared. So is a lock that
+a decorator is given (`@holding(lock)`).
 
 A few classes and functions are known by their full name to hold nothing (`jinja2.Environment`,
 `json.load`). An instance is no loss, either, if its class gives the same one to all and holds a
@@ -106,11 +107,12 @@ flag that is set after work is a matter for `LS011`.
 
 The streams of `sys` are no slots, and neither is what a loader fills in `load_module()` or
 `exec_module()`: the lock of the import is held there. A slot is seen as a global, as an attribute
-of an imported module, of this module (`sys.modules[__name__]`), of a function or of an object made
-to hold slots, by `globals()["name"]` and by `setattr` with a name that is spelt out. Not seen: a
-name that is computed (`setattr(m, name, ...)`, `globals()[name]`, a module's `__getattr__`), an
-attribute of an object that came in as an argument, a variable of an enclosing function, and what a
-C extension keeps.
+of an imported module, of this module (`sys.modules[__name__]`, spelt out), of a function or of an
+object made to hold slots, by `globals()["name"]` and by `setattr` with a name that is spelt out.
+Not seen: a name that is computed (`setattr(m, name, ...)`, `globals()[name]`, a module's
+`__getattr__`), an attribute of an object that came in as an argument, a default argument that
+serves as a cache, a variable of an enclosing function, a test in a helper, and what a C extension
+keeps.
 """
 
 from collections.abc import Iterator

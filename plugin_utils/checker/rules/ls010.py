@@ -62,9 +62,10 @@ the function runs: that is a setter. Only flags of the whole process are looked 
 
 A value is a flag, too, if it is tested alone and the function returns what it stores after it, or
 reads further down a global or a class attribute that was `None` until then; and so is a module that
-is imported into a global. So is a key of one table if the function stores in another after it, and
-reads that further down; a constant that the same block replaces by what was computed; and a stamp
-(`_owner_pid = os.getpid()`) that says that values are fresh before the old ones are dropped.
+is imported into a global. So is a key of one table, unless its value is a constant, if the function
+stores in another after it, and reads that further down; a constant that the same block replaces by
+what was computed (`False`, too, if `None` is asked for); and a stamp (`_owner_pid = os.getpid()`)
+that says that values are fresh before the old ones, attributes of something, are dropped.
 
 Medium where few callers wait for the work, such as a patch, a handler or a setting that some other
 function reads: the function neither returns what it stores after the flag, nor enters anything

@@ -52,13 +52,14 @@ Not rewritten: what the work leaves behind is for you to say.
 
 Work that adds up is: `start()` without arguments, `addHandler`, `add_span_processor`, `instrument`,
 `wrap_function_wrapper`, and an attribute that is replaced by a call which is passed what stood
-there before (`Session.send = traced(Session.send)`, or by `setattr`). The flag is `True`, or a
-global that gets its value after the work.
+there before (`Session.send = traced(Session.send)`, also by `setattr` or by way of a local). The
+flag is `True`, or a global that gets its value after the work.
 
 Medium for a call by the name of `init...`, `install...` or `register...`: some refuse a second one,
 but most tables take the same entry twice and keep one.
 
-A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked at.
+A flag that is set before the work is a matter for `LS010`. Flags of an instance are not looked at,
+nor are events, nor the list of handlers itself.
 
 `LS001` tells what lowers the level: a program or a test, a module of the package that comes first.
 """

@@ -57,9 +57,9 @@ lock, close the loser and return the winner.
 ## Known limits
 
 Reported at level `info` if what is built is a value. Locks are told apart by where they are taken;
-a lock with an unusual name that the module does not make itself may not be seen as one. A lock that
-is taken by an `ExitStack` is not seen. One that a decorator takes is seen if the decorator is
-defined in the module, or its name says so (`@synchronized`).
+a lock with an unusual name is seen as one if the module makes it, imports it from a module beside
+it, annotates it as one, or holds it in a context manager of its own. One that a decorator takes is
+seen if the decorator is defined in the module, or its name says so (`@synchronized`).
 """
 
 from collections.abc import Iterator

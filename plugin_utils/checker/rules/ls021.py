@@ -67,8 +67,9 @@ touch an accessor that goes on with its object after the store.
 `start()`, `close()` and the methods of loggers do not count as initialisation. A constructor that
 publishes `self` is not seen. A function that is passed the object counts if its name says that it
 changes it (`update_from(path, options)`), and so does an item of an item (`table["a"]["b"] = 1`).
-Work is looked for in the rest of the block, and after the `with` that the block stands in.
-Coroutines are left alone: no other task runs between two statements.
+Work is looked for in the rest of the block, after the `with` that the block stands in, and after
+the inner test of a double check. In a coroutine only work that is awaited counts: between other
+statements no other task runs.
 
 A container of the process that is found empty and filled in a loop, or under one key after another,
 is reported as well: the next caller finds it no longer empty, and not yet full. A logger is left
@@ -156,7 +157,7 @@ def _is_public(site: Site, analysis: Analysis) -> bool:
     """Tell whether others can see the slot while it is being filled, and would mind."""
     if not any(test.slot == site.slot for test in site.store.own_tests):
         return False  # the readers look at a flag, which is set last
-    if site.function.is_async or not site.is_seen_unlocked or not analysis.is_shared(site.slot):
+    if not site.is_seen_unlocked or not analysis.is_shared(site.slot):
         return False
     match site.store.value:
         case ast.Call(func=func) if last_name(func) in _LOOKUPS:
@@ -174,6 +175,8 @@ def _is_finished_later(site: Site, analysis: Analysis) -> bool:
         return last_name(node) in site.local_names or state.slot(node) == site.slot
 
     later = [node for statement in site.store.rest for node in ast.walk(statement)]
+    if site.function.is_async:  # other tasks run only where something is awaited
+        later = [ast.Expr(node.value) for node in later if isinstance(node, ast.Await)]
     if site.slot.is_item and not site.is_resource and site.slot.owner != "sys":
         return any(_sets_attribute(node, is_it) for node in later)
     return any(_finishes(node, is_it) for node in later)

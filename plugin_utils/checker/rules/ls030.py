@@ -51,7 +51,8 @@ Not rewritten.
 What a call gives is taken for a lock if its slot is called like one (`_push_mutex = allocate()`).
 Locks of `asyncio` are left alone: on one loop nothing runs between the test and the store. So is
 a fallback for a lock that `__init__` makes too. What is built under a lazily made lock is reported
-if a function of the same module makes that lock, and takes none itself.
+if a function of the same module makes that lock, and takes none itself. A lock that is made where a
+table holds none (`_locks.get(name) or Lock()`) is not seen.
 """
 
 from collections.abc import Iterator

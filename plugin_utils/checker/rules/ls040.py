@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports a coroutine that finds a slot empty, awaits, and then stores what it built, without an
-`asyncio` lock around test and store.
+Reports a coroutine that finds a slot empty, awaits, and then stores what it built, without a lock
+around test and store.
 
 ## Why it is bad
 
@@ -61,8 +61,9 @@ Not rewritten: a lock of one loop does not serve another, and that choice is you
 High for what has an identity and is handed out, medium if it is not handed out, `info` for a value.
 Medium for an attribute of an instance: most of these belong to one request or one task.
 
-A coroutine that does not await before it stores is safe on one loop: level `info`. A generator that
-yields between test and store is not seen.
+A coroutine that does not await before it stores is safe on one loop: level `info`. That a lock of
+`threading` would stop the whole loop is not said, and a generator that yields between test and
+store is taken for a function.
 """
 
 from collections.abc import Iterator

@@ -56,8 +56,8 @@ method that is passed its instance is medium, and so are a function inside anoth
 choose its host's. Who calls the function lowers the level as in `LS001`: a program, or coroutines
 alone.
 
-A cached value is reported at level `info`; `LS001` tells what counts as one. A cache decorator by
-another name is not seen, nor is `cache(build)` written as a call.
+A cached value is reported at level `info`; `LS001` tells what counts as one. A cache decorator
+from elsewhere than `functools` is not seen, nor is `cache(build)` written as a call.
 """
 
 import ast
