@@ -60,6 +60,6 @@ def may_add_up(node: ast.AST) -> bool:
     """Tell whether `node` enters something, or sets something up, for its effect alone."""
     match node:
         case ast.Expr(value=ast.Call(func=func)):
-            return words_of(last_name(func))[:1] != [] and words_of(last_name(func))[0] in _MAY_ADD
+            return not _MAY_ADD.isdisjoint(words_of(last_name(func))[:1])
         case _:
             return False
