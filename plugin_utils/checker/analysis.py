@@ -41,6 +41,7 @@ class Analysis:
         """Walk every function of `module`."""
         self.module = module
         self.flows = [walk(function, module) for function in module.all_functions]
+        self._resets: dict[Slot, list[Function]] = {}
 
     def flow_of(self, function: Function) -> Flow:
         """Return what the walk of `function` found."""
@@ -198,22 +199,38 @@ class Analysis:
 
     def reset_of(self, slot: Slot, accessor: Flow) -> Function | None:
         """Return a function, other than the accessor, that empties `slot`."""
-        resets = self._resets[slot] + (self._resets[slot.any_key] if slot.key else [])
-        return next((f for f in resets if f is not accessor.function), None)
+        if slot not in self._resets:
+            self._resets[slot] = list(self._found_resets(slot))
+        return next((f for f in self._resets[slot] if f is not accessor.function), None)
+
+    def _found_resets(self, slot: Slot) -> Iterator[Function]:
+        """Yield the functions that empty `slot` while others may look at it."""
+        for one in dict.fromkeys([slot, slot.any_key]):
+            yield from self._drops_of[one]
+            for store, flow in self._stores_of[one]:
+                if self.makes(store, flow) is Makes.NOTHING:
+                    yield flow.function
 
     @cached_property
-    def _resets(self) -> dict[Slot, list[Function]]:
-        """The functions that empty a slot while others may look at it."""
+    def _drops_of(self) -> dict[Slot, list[Function]]:
         found: dict[Slot, list[Function]] = defaultdict(list)
-        for flow in self.flows:
-            if flow.function.name not in _PRIVATE_TIMES:
-                for slot in self._emptied_by(flow):
-                    found[slot].append(flow.function)
+        for flow in self._late_flows:
+            for slot, _ in flow.drops:
+                found[slot].append(flow.function)
         return found
 
-    def _emptied_by(self, flow: Flow) -> set[Slot]:
-        emptied = (s.slot for s in flow.stores if self.makes(s, flow) is Makes.NOTHING)
-        return {slot for slot, _ in flow.drops}.union(emptied)
+    @cached_property
+    def _stores_of(self) -> dict[Slot, list[tuple[Store, Flow]]]:
+        found: dict[Slot, list[tuple[Store, Flow]]] = defaultdict(list)
+        for flow in self._late_flows:
+            for store in flow.stores:
+                found[store.slot].append((store, flow))
+        return found
+
+    @property
+    def _late_flows(self) -> list[Flow]:
+        """What runs when others may look at the slots."""
+        return [flow for flow in self.flows if flow.function.name not in _PRIVATE_TIMES]
 
     @cached_property
     def bare_stores(self) -> list[tuple[Store, Flow]]:

@@ -93,9 +93,10 @@ def tests_of(node: ast.expr, state: State) -> tuple[_Tests, _Tests]:
             return (), _found(value, node, state)
         case ast.Call(func=ast.Name(id="len" | "bool"), args=[value]):
             return tests_of(value, state)
-        case _ if read_of(node, state):
-            return (), _found(node, node, state, is_of_all=True)
-        case _:  # whatever is asked, either answer can be the one that it has to be replaced
+        case _:
+            if read := read_of(node, state):
+                return (), (Test(read, node, is_of_all=True),)
+            # Whatever is asked, either answer can be the one that it has to be replaced.
             tests = _found(node, node, state)
             return tests, tests
 
@@ -187,15 +188,15 @@ def _is_nothing(value: ast.expr, op: ast.cmpop) -> bool:
             return False
 
 
-def _found(value: ast.expr, node: ast.expr, state: State, *, is_of_all: bool = False) -> _Tests:
-    read = read_of(value, state) or read_of(_asked(value), state)
-    return (Test(read, node, is_of_all),) if read else ()
+def _found(value: ast.expr, node: ast.expr, state: State) -> _Tests:
+    read = read_of(value, state) or _asked(value, state)
+    return (Test(read, node),) if read else ()
 
 
-def _asked(value: ast.expr) -> ast.expr:
-    """Return what is asked about itself: `_link` in `_link.is_closed` and `_link.is_closed()`."""
+def _asked(value: ast.expr, state: State) -> Read | None:
+    """Return the look at what is asked about itself: `_link.is_closed`, `_link.is_closed()`."""
     match value:
         case ast.Call(func=ast.Attribute(value=asked), args=[]) | ast.Attribute(value=asked):
-            return asked
+            return read_of(asked, state)
         case _:
-            return value
+            return None
