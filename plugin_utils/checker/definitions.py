@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -150,10 +151,13 @@ class Function:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """The locals that are other names of something: `cls = Future`."""
-        values = (node for node in self.own_nodes if isinstance(node, ast.Assign))
-        pairs = ((v.targets[0], v.value) for v in values)
-        return {t.id: v.id for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Name)}
+        """The locals that are other names of one thing: `cls = Future`."""
+        kept: dict[str, set[str]] = defaultdict(set)
+        for node in self.own_nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                value = node.value
+                kept[node.targets[0].id].add(value.id if isinstance(value, ast.Name) else "")
+        return {name: next(iter(of)) for name, of in kept.items() if len(of) == 1 and "" not in of}
 
     @cached_property
     def annotated_locks(self) -> frozenset[str]:

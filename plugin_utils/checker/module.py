@@ -167,16 +167,18 @@ def _makes_locks(value: ast.expr | None) -> bool:
 
 
 def _holds_lock(function: Function, module: Module) -> bool:
-    """Tell whether a context manager that is written as a generator yields under a lock.
+    """Tell whether a context manager that is written as a generator yields under a lock only.
 
     One that it enters itself is not followed: two may enter each other.
     """
-    withs = (node for node in function.own_nodes if isinstance(node, ast.With))
-    return any(
-        any(isinstance(node, ast.Yield) for node in nodes_in(found.body))
-        and any(_is_plain_lock(item.context_expr, module) for item in found.items)
-        for found in withs
-    )
+    guarded: set[ast.AST] = set()
+    for found in function.own_nodes:
+        if isinstance(found, ast.With) and any(
+            _is_plain_lock(item.context_expr, module) for item in found.items
+        ):
+            guarded.update(nodes_in(found.body))
+    yields = {node for node in function.own_nodes if isinstance(node, ast.Yield)}
+    return bool(yields) and yields <= guarded
 
 
 def _is_plain_lock(expression: ast.expr, module: Module) -> bool:

@@ -12,7 +12,14 @@ from plugin_utils.checker.conditions import State, inline_tests, read_of
 from plugin_utils.checker.events import Call, Flow, Region, Return, Store
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import item_of
-from plugin_utils.checker.syntax import alternatives, flat, last_line, makes_own_lock, nodes_in
+from plugin_utils.checker.syntax import (
+    alternatives,
+    dotted,
+    flat,
+    last_line,
+    makes_own_lock,
+    nodes_in,
+)
 
 __all__ = ("Notes",)
 
@@ -65,7 +72,7 @@ class Notes:
                 )
             elif isinstance(target, ast.Name):
                 state.bind(target.id, read)
-                if makes_own_lock(value):
+                if makes_own_lock(value) or dotted(value) in self._own_locks:
                     self._own_locks.add(target.id)
 
     def bare(self, value: ast.expr, node: ast.stmt, rest: _Block, state: State) -> None:

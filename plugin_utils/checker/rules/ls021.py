@@ -68,8 +68,9 @@ touch an accessor that goes on with its object after the store.
 publishes `self` is not seen. A function that is passed the object counts if its name says that it
 changes it (`update_from(path, options)`), and so does an item of an item (`table["a"]["b"] = 1`).
 Work is looked for in the rest of the block, after the `with` that the block stands in, and after
-the inner test of a double check. In a coroutine only work that is awaited counts: between other
-statements no other task runs.
+the inner test of a double check. A call that those make, too, who find the object there is no part
+of the build. In a coroutine only work that is awaited counts: between other statements no other
+task runs.
 
 A container of the process that is found empty and filled in a loop, or under one key after another,
 is reported as well: the next caller finds it no longer empty, and not yet full. A logger is left
@@ -179,7 +180,14 @@ def _is_finished_later(site: Site, analysis: Analysis) -> bool:
         later = [ast.Expr(node.value) for node in later if isinstance(node, ast.Await)]
     if site.slot.is_item and not site.is_resource and site.slot.owner != "sys":
         return any(_sets_attribute(node, is_it) for node in later)
-    return any(_finishes(node, is_it) for node in later)
+    inside = set(later)
+    before = {ast.dump(n) for n in site.function.own_nodes if _is_call(n) and n not in inside}
+    # What those do, too, who find the object there is work with it, and no part of the build.
+    return any(_finishes(n, is_it) and ast.dump(n) not in before for n in later)
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
 
 
 def _finishes(node: ast.AST, is_it: Callable[[ast.expr], bool]) -> bool:
