@@ -9,10 +9,13 @@ them; `CONVENTION.md` says how. Whoever looks at the sites of a set to mend the 
 up: that happened to all but the unseen set. None of them gates anything. `fresh_reported.csv` and
 `fifth_reported.csv` hold sites drawn from what was reported, and judged then: precision only.
 
-Five sets have verdicts of a second reader, who did not know the first one's. Both judged
-`third_again.csv` without a written convention; for the others they had it. The agreement of two
-readers is the most that a checker can be asked for. In the fourth, the fifth and most of the unseen
-set a site is arguable, too, if the two disagree on whether it is bad.
+Five of these sets have verdicts of a second reader, who did not know the first one's. Both judged
+`third_again.csv` without a written convention; for the others they had it. In the fourth, the fifth
+and most of the unseen set a site is arguable, too, if the two disagree on whether it is bad.
+
+`labels.csv` was judged by somebody else, so readers were measured on it as the checker is: one who
+knew the convention alone (`labels_again.csv`), and two who were shown the development half with its
+verdicts, and judged the held-out one (`labels_taught.csv`, `labels_taught_again.csv`).
 
 The wide, the fourth and the fifth set are 742 packages, which take many gigabytes: they are
 measured only if asked for.
@@ -47,6 +50,12 @@ KNOWN = (
     ("plugins/memory/hindsight/__init__.py", "HindsightMemoryProvider._client"),
 )
 """Races of Hermes Agent that were reported in public, and are in this release."""
+
+READERS = (
+    ("a reader", "labels_again.csv"),
+    ("a reader shown the other half", "labels_taught.csv"),
+    ("another reader shown the other half", "labels_taught_again.csv"),
+)
 
 # Two more are singletons whose module makes the one instance while it is imported: they are at
 # level medium, and still count as found.
@@ -102,6 +111,9 @@ def main() -> int:
     held_out = [(label, level) for label, level in judged if label.is_held_out]
     _print("development half", [(label, level) for label, level in judged if not label.is_held_out])
     _print("held-out half", held_out)
+    for who, again in READERS:
+        read = [one for one in judged_again("labels.csv", again) if one[0].is_held_out]
+        _print(f"held-out half, {who}", read)
     _print("fresh set, developed on since", measure(_process_wide("fresh.csv"), folder))
     reported = measure(read_labels("fresh_reported.csv"), folder)
     _print("fresh packages, drawn from what is reported", reported, precision_only=True)
