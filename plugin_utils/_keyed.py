@@ -5,7 +5,7 @@ from __future__ import annotations
 from plugin_utils._factory import check_options
 from plugin_utils._gate import Gate, register
 from plugin_utils._slot import UNSET, SingletonSlot
-from plugin_utils._tenure import Lease
+from plugin_utils._tenure import Lease, end_lease
 from plugin_utils._typing import TYPE_CHECKING, Generic, K, T, overload
 from plugin_utils.errors import BuildDeadlockError
 
@@ -162,11 +162,22 @@ class KeyedSlots(Generic[K, T]):
         As `SingletonSlot.lease`. With `max_size`, a leased instance can be dropped too: it is
         closed when its last lease ends, and a new caller of its key gets a new one. What `close`
         raises for an instance that is dropped to make room reaches the caller that made it
-        necessary, as an `ExceptionGroup`.
+        necessary, as an `ExceptionGroup`: its `with` block does not run, and it holds no lease.
         """
 
         def borrow() -> Tenure[T]:
-            return self._using(key, lambda slot: slot.borrow(factory, args))
+            taken: list[Tenure[T]] = []
+
+            def take(slot: _KeySlot[T]) -> Tenure[T]:
+                taken.append(slot.borrow(factory, args))
+                return taken[0]
+
+            try:
+                return self._using(key, take)
+            except BaseException:
+                for tenure in taken:  # who does not enter the block does not leave it either
+                    end_lease(tenure, self._close)
+                raise
 
         return Lease(borrow, self._close)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ("Lease", "Tenure")
+__all__ = ("Lease", "Tenure", "end_lease")
 
 
 class Tenure(Generic[T]):
@@ -92,5 +92,11 @@ class Lease(Generic[T]):
         traceback: TracebackType | None,
     ) -> None:
         tenure, self._tenure = self._tenure, None
-        if tenure is not None and tenure.give_back() and self._close is not None:
-            self._close(tenure.instance)
+        if tenure is not None:
+            end_lease(tenure, self._close)
+
+
+def end_lease(tenure: Tenure[T], close: Callable[[T], object] | None) -> None:
+    """End one lease on `tenure`, and close its instance if that was the last of a retired one."""
+    if tenure.give_back() and close is not None:
+        close(tenure.instance)

@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 6945ea3b1f60a2fd2f040f194f7a0273c0c15b97fc37906aae8b7aa95aebce5d
+# sha256 of all below this line: 5e31c8cde609b1e8058f4304738b00254c571aecdf169c08d584d2eb52e66bca
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -462,8 +462,14 @@ class Lease(Generic[T]):
         traceback: TracebackType | None,
     ) -> None:
         tenure, self._tenure = self._tenure, None
-        if tenure is not None and tenure.give_back() and self._close is not None:
-            self._close(tenure.instance)
+        if tenure is not None:
+            end_lease(tenure, self._close)
+
+
+def end_lease(tenure: Tenure[T], close: Callable[[T], object] | None) -> None:
+    """End one lease on `tenure`, and close its instance if that was the last of a retired one."""
+    if tenure.give_back() and close is not None:
+        close(tenure.instance)
 
 
 # _slot.py:
@@ -913,11 +919,22 @@ class KeyedSlots(Generic[K, T]):
         As `SingletonSlot.lease`. With `max_size`, a leased instance can be dropped too: it is
         closed when its last lease ends, and a new caller of its key gets a new one. What `close`
         raises for an instance that is dropped to make room reaches the caller that made it
-        necessary, as an `ExceptionGroup`.
+        necessary, as an `ExceptionGroup`: its `with` block does not run, and it holds no lease.
         """
 
         def borrow() -> Tenure[T]:
-            return self._using(key, lambda slot: slot.borrow(factory, args))
+            taken: list[Tenure[T]] = []
+
+            def take(slot: _KeySlot[T]) -> Tenure[T]:
+                taken.append(slot.borrow(factory, args))
+                return taken[0]
+
+            try:
+                return self._using(key, take)
+            except BaseException:
+                for tenure in taken:  # who does not enter the block does not leave it either
+                    end_lease(tenure, self._close)
+                raise
 
         return Lease(borrow, self._close)
 

@@ -217,6 +217,25 @@ def test_errors_of_evicted_instances_come_together() -> None:
     assert list(slots) == ["b"]
 
 
+@pytest.mark.promise(22)
+def test_block_that_is_not_entered_holds_no_lease() -> None:
+    """An instance whose `with` block did not run, for the sake of another one, can be closed."""
+    closed: list[str] = []
+
+    def close(client: Client) -> None:
+        closed.append(client.key)
+        if client.key == "a":
+            raise OSError(client.key)
+
+    slots: KeyedSlots[str, Client] = KeyedSlots(close=close, max_size=1)
+    with slots.lease("a", Client, "a"):
+        pass
+    with pytest.raises(ExceptionGroup), slots.lease("b", Client, "b"):
+        pass
+    assert slots.reset("b")
+    assert closed == ["a", "b"]
+
+
 @pytest.mark.promise(23)
 def test_unhashable_key_is_a_type_error() -> None:
     """An unhashable key is refused as a dict refuses it."""
