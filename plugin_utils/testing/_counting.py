@@ -59,7 +59,16 @@ class CountingFactory(Generic[P, T]):
 
     # No `__dict__`: `lazy_singleton` copies a factory's to the accessor, where `calls` would stay
     # as it was then.
-    __slots__ = ("_build", "_changed", "_failures", "_held", "_released", "_timeout", "calls")
+    __slots__ = (
+        "_build",
+        "_changed",
+        "_failures",
+        "_held",
+        "_spare",
+        "_timeout",
+        "_waiting",
+        "calls",
+    )
 
     def __init__(
         self,
@@ -74,8 +83,10 @@ class CountingFactory(Generic[P, T]):
         self._failures = dict(failures or {})
         self._timeout = timeout
         self._changed = threading.Condition()
-        # How many calls may go on. Guarded by `_changed`, as `calls` is.
-        self._released = 0
+        # The held calls, in the order they started, and how many future ones are released
+        # already. At most one of the two is not empty. Guarded by `_changed`, as `calls` is.
+        self._waiting: list[int] = []
+        self._spare = 0
         self.calls = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -84,15 +95,23 @@ class CountingFactory(Generic[P, T]):
             self.calls += 1
             number = self.calls
             self._changed.notify_all()
-            if self._held and not self._changed.wait_for(
-                lambda: self._released >= number, self._timeout
-            ):
-                msg = f"call {number} was not released within {self._timeout:g} s"
-                raise TimeoutError(msg)
+            if self._held:
+                self._wait_for_release(number)
         failure = self._failures.get(number)
         if failure is not None:
             raise failure
         return self._build(*args, **kwargs)
+
+    def _wait_for_release(self, number: int) -> None:
+        """Return when it is this call's turn to go on. `_changed` is held."""
+        if self._spare:
+            self._spare -= 1
+            return
+        self._waiting.append(number)
+        if not self._changed.wait_for(lambda: number not in self._waiting, self._timeout):
+            self._waiting.remove(number)
+            msg = f"call {number} was not released within {self._timeout:g} s"
+            raise TimeoutError(msg)
 
     def wait_started(self, calls: int = 1, *, timeout: float = 10.0) -> None:
         """Wait until this many calls have started, counted from the beginning.
@@ -125,5 +144,7 @@ class CountingFactory(Generic[P, T]):
             msg = f"calls must be at least 1, not {calls!r}: nothing would go on"
             raise ValueError(msg)
         with self._changed:
-            self._released += calls
+            free = min(calls, len(self._waiting))
+            del self._waiting[:free]
+            self._spare += calls - free
             self._changed.notify_all()

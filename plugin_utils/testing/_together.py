@@ -25,7 +25,7 @@ def run_together(n: int, function: Callable[[], T], *, timeout: float = 10.0) ->
 
     Failure: when threads raise, the exception of the first of them (in the order they were
     started) is raised here, `SystemExit` and `KeyboardInterrupt` included. Each further exception
-    is named in a note on it.
+    is named in a note on it. If others hang meanwhile, the `TimeoutError` has it as its cause.
 
     Args:
         n: How many threads, at least 1.
@@ -36,7 +36,8 @@ def run_together(n: int, function: Callable[[], T], *, timeout: float = 10.0) ->
         The results, in the order in which the threads were started.
 
     Raises:
-        ValueError: `n` is below 1, or `timeout` is not above 0.
+        ValueError: `n` is below 1, or `timeout` is not above 0, or longer than threads can wait.
+        RuntimeError: There cannot be so many threads. `function` has not been called then.
         TimeoutError: A thread has not ended in time. The text names every such thread and shows
             where it is.
         BaseException: What `function` raised.
@@ -56,18 +57,29 @@ def run_together(n: int, function: Callable[[], T], *, timeout: float = 10.0) ->
     if n < 1:
         msg = f"n must be at least 1 thread, not {n!r}: nothing would be run"
         raise ValueError(msg)
-    if not timeout > 0:
-        msg = f"timeout must be above 0 seconds, not {timeout!r}: every thread would be late"
+    if not 0 < timeout <= threading.TIMEOUT_MAX:
+        msg = (
+            f"timeout must be above 0 and at most {threading.TIMEOUT_MAX:.0f} seconds, not "
+            f"{timeout!r}: every thread would be late, or none could be waited for"
+        )
         raise ValueError(msg)
     barrier = threading.Barrier(n)
     callers = [_Caller(f"run_together-{number}", function, barrier) for number in range(1, n + 1)]
-    for caller in callers:
-        caller.start()
+    try:
+        for caller in callers:
+            caller.start()
+    except RuntimeError:  # no more threads: let go of those that wait for the missing ones
+        barrier.abort()
+        raise
     deadline = time.monotonic() + timeout
     for caller in callers:
         caller.join(max(0.0, deadline - time.monotonic()))
-    _refuse_late([caller for caller in callers if caller.is_alive()], timeout)
-    _raise_first([caller for caller in callers if caller.error is not None])
+    failure = _first_failure(callers)
+    late = [caller for caller in callers if caller.is_alive()]
+    if late:
+        raise _too_late(late, timeout) from failure
+    if failure is not None:
+        raise failure
     return [caller.result for caller in callers]
 
 
@@ -91,9 +103,7 @@ class _Caller(threading.Thread, Generic[T]):
             self.error = error
 
 
-def _refuse_late(late: list[_Caller[T]], timeout: float) -> None:
-    if not late:
-        return
+def _too_late(late: list[_Caller[T]], timeout: float) -> TimeoutError:
     frames = sys._current_frames()  # noqa: SLF001 - documented, in spite of its name
     stacks = [
         f"\n{caller.name} is at:\n{''.join(traceback.format_stack(frame))}"
@@ -101,17 +111,17 @@ def _refuse_late(late: list[_Caller[T]], timeout: float) -> None:
         if (frame := frames.get(caller.ident or 0)) is not None
     ]
     names = ", ".join(caller.name for caller in late)
-    msg = f"not ended within {timeout:g} s: {names}{''.join(stacks)}"
-    raise TimeoutError(msg)
+    return TimeoutError(f"not ended within {timeout:g} s: {names}{''.join(stacks)}")
 
 
-def _raise_first(failed: list[_Caller[T]]) -> None:
-    errors = [(caller.name, caller.error) for caller in failed if caller.error is not None]
+def _first_failure(callers: list[_Caller[T]]) -> BaseException | None:
+    """Return the exception of the first thread that raised, with the others' in notes on it."""
+    errors = [(caller.name, caller.error) for caller in callers if caller.error is not None]
     if not errors:
-        return
+        return None
     _, first = errors[0]
     for name, other in errors[1:]:
         # Threads can share one exception: a slot may hand a failed build's error to all waiters.
         if other is not first:
             first.add_note(f"{name} raised as well: {other!r}")
-    raise first
+    return first

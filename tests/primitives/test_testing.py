@@ -1,6 +1,7 @@
 """The helpers for a plugin's own tests."""
 
 import asyncio
+import math
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -87,7 +88,44 @@ class TestRunTogether:
         assert text.count(" is at:") == 1
         assert "go_on.wait(10)" in text
 
-    @pytest.mark.parametrize(("n", "timeout"), [(0, 1.0), (-1, 1.0), (1, 0.0), (1, -1.0)])
+    def test_late_thread_does_not_hide_what_another_raised(self) -> None:
+        """It may be what the late ones wait for: it is the cause."""
+        go_on = threading.Event()
+        order = iter([True, False])
+
+        def fail_or_wait() -> None:
+            if next(order):
+                raise OSError("down")
+            go_on.wait(10)
+
+        try:
+            with pytest.raises(TimeoutError) as caught:
+                run_together(2, fail_or_wait, timeout=0.2)
+        finally:
+            go_on.set()
+        assert repr(caught.value.__cause__) == "OSError('down')"
+
+    def test_too_many_threads_leave_none_behind(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Those that have started already do not wait for the one that cannot."""
+        started: list[threading.Thread] = []
+        start = threading.Thread.start
+
+        def start_two(thread: threading.Thread) -> None:
+            if len(started) == 2:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+            started.append(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_two)
+        with pytest.raises(RuntimeError, match="can't start"):
+            run_together(3, object)
+        for thread in started:
+            thread.join(10)
+            assert not thread.is_alive()
+
+    @pytest.mark.parametrize(
+        ("n", "timeout"), [(0, 1.0), (-1, 1.0), (1, 0.0), (1, -1.0), (1, math.inf)]
+    )
     def test_bad_argument_is_told(self, n: int, timeout: float) -> None:
         """Too few threads, or no time, is an error that says so."""
         with pytest.raises(ValueError, match=r"must be .* not"):
@@ -146,6 +184,14 @@ class TestCountingFactory:
         factory = CountingFactory(dict[str, str], held=True, timeout=0.01)
         with pytest.raises(TimeoutError, match=r"call 1 was not released within 0.01 s"):
             factory()
+
+    def test_call_that_gave_up_uses_up_no_release(self) -> None:
+        """What is released afterwards is the next call."""
+        factory = CountingFactory(dict[str, str], held=True, timeout=0.01)
+        with pytest.raises(TimeoutError):
+            factory()
+        factory.release()
+        assert factory() == {}
 
     def test_missing_call_is_an_error(self) -> None:
         """Waiting for a call that does not come fails, and says how many came."""
