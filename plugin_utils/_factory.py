@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from types import CoroutineType
+from types import CoroutineType, FunctionType
 
 from plugin_utils._typing import TYPE_CHECKING
 
@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
     from plugin_utils._typing import T, Ts
 
-__all__ = ("call_factory", "check_options", "qualified_name")
+__all__ = (
+    "call_close",
+    "call_factory",
+    "check_close",
+    "check_options",
+    "qualified_name",
+    "runs_later",
+)
+
+_RUNS_LATER = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, and both combined
 
 
 def qualified_name(factory: object) -> str:
@@ -23,6 +32,12 @@ def qualified_name(factory: object) -> str:
     module = getattr(named, "__module__", None)  # a bound method of a builtin type has none
     name = getattr(named, "__qualname__", "")
     return f"{module}.{name}" if module else name
+
+
+def runs_later(function: object) -> bool:
+    """Tell whether a call of this function or method only makes a coroutine or a generator."""
+    plain = getattr(function, "__func__", function)
+    return isinstance(plain, FunctionType) and bool(plain.__code__.co_flags & _RUNS_LATER)
 
 
 def call_factory(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
@@ -53,6 +68,32 @@ def _refuse_coroutine(instance: object, factory: object) -> None:
             "later caller would get an error. Use plugin_utils.aio for coroutine factories."
         )
         raise TypeError(msg)
+
+
+def check_close(close: object) -> None:
+    """Raise `TypeError` for a function whose call would close nothing."""
+    if runs_later(close):
+        raise _closes_later(close)
+
+
+def call_close(close: Callable[[T], object], instance: T) -> None:
+    """Close an instance that was dropped.
+
+    Raises:
+        TypeError: What `close` returned is a coroutine, so nothing has been closed.
+    """
+    result = close(instance)
+    if isinstance(result, CoroutineType):
+        result.close()  # as above
+        raise _closes_later(close)
+
+
+def _closes_later(close: object) -> TypeError:
+    return TypeError(
+        f"close: {qualified_name(close)} is a coroutine or generator function. Its call only makes "
+        "an object, and the dropped instance would stay open. Use plugin_utils.aio for clients "
+        "that are closed with await, or a function that runs it to its end."
+    )
 
 
 def check_options(close: object, fork: object, on_failure: object, name: object) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugin_utils._factory import check_options
+from _thread import get_ident  # as in `_gate`
+
+from plugin_utils._factory import check_close, check_options
 from plugin_utils._gate import Gate, register
 from plugin_utils._slot import UNSET, SingletonSlot
 from plugin_utils._tenure import Lease, end_lease
@@ -88,6 +90,7 @@ class KeyedSlots(Generic[K, T]):
         name: str | None = None,
     ) -> None:
         check_options(close, fork, on_failure, name)
+        check_close(close)
         _check_max_size(max_size)
         self._close = close
         self._fork: Literal["rebuild", "keep"] = fork
@@ -102,7 +105,8 @@ class KeyedSlots(Generic[K, T]):
         """Return the key's instance, built by `factory(*args)` if there is none.
 
         Args:
-            key: Anything hashable. A key that changes after use is not found again.
+            key: Anything hashable. A key that changes after use is not found again, nor is its
+                instance ever dropped.
             factory: As for `SingletonSlot.get`.
             args: As for `SingletonSlot.get`.
 
@@ -186,7 +190,7 @@ class KeyedSlots(Generic[K, T]):
         self._gate = self._new_gate()
         # The slots stay, emptied by their own hook: a factory that has forked is in one of them.
         for slot in self._table.values():
-            slot.users = set()
+            slot.users = {visit for visit in slot.users if visit.thread == get_ident()}
 
     def _get_bounded(self, key: K, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
         if self._close is not None:
@@ -260,9 +264,12 @@ class KeyedSlots(Generic[K, T]):
     def _evict(self, surplus: int, newest: _KeySlot[T] | None) -> list[_KeySlot[T]]:
         """Take so many slots out, the oldest first, and return them. The gate is held.
 
-        A slot that was used since the last look is passed over once. The newest stays.
+        A slot that was used since the last look is passed over once. The newest stays. Empty ones
+        are what a fork leaves; they go first, and count for nothing.
         """
         retired: list[_KeySlot[T]] = []
+        if surplus > 0:
+            surplus -= self._drop_empty()
         table = self._table.copy()
         for key, slot in [*table.items(), *table.items()]:
             if len(retired) >= surplus:
@@ -275,6 +282,14 @@ class KeyedSlots(Generic[K, T]):
                 del self._table[key]
                 retired.append(slot)
         return retired
+
+    def _drop_empty(self) -> int:
+        """Take out the slots that are empty and unused, and return how many. The gate is held."""
+        table = self._table.copy()
+        empty = [key for key, slot in table.items() if not slot.users and not slot.built()]
+        for key in empty:
+            del self._table[key]
+        return len(empty)
 
     def __len__(self) -> int:
         """Return how many keys have an instance."""
@@ -324,9 +339,10 @@ class _KeySlot(SingletonSlot[T]):
 class _Visit:
     """One call's use of a slot, and where that is noted."""
 
-    __slots__ = ("users",)
+    __slots__ = ("thread", "users")
 
     def __init__(self) -> None:
+        self.thread = get_ident()
         self.users: set[_Visit] = set()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import WRAPPER_UPDATES, update_wrapper
 from types import FunctionType
 
-from plugin_utils._factory import qualified_name
-from plugin_utils._slot import UNSET, SingletonSlot
+from plugin_utils._factory import qualified_name, runs_later
+from plugin_utils._slot import UNSET, SingletonSlot, Unset
 from plugin_utils._typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ("lazy_singleton",)
 
-_RUNS_LATER = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, and both combined
-
 
 @overload
 def lazy_singleton(factory: Callable[[], T], /) -> Accessor[T]: ...
@@ -65,7 +63,7 @@ def lazy_singleton(
     on_failure: Literal["retry", "share"] = "retry",
 ) -> Callable[[Callable[[], T]], Accessor[T]]: ...
 def lazy_singleton(
-    factory: Callable[[], T] | None = None,
+    factory: Callable[[], T] | Unset = UNSET,
     /,
     *,
     close: Callable[[T], object] | None = None,
@@ -98,7 +96,7 @@ def lazy_singleton(
 
     Raises:
         TypeError: The factory is no callable, needs an argument, or is a coroutine or generator
-            function; `close` is no callable.
+            function; `close` is no callable, or is such a function.
         ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
@@ -122,7 +120,7 @@ def lazy_singleton(
             ),
         )
 
-    return decorate if factory is None else decorate(factory)
+    return decorate if isinstance(factory, Unset) else decorate(factory)
 
 
 def _accessor(factory: Callable[[], T], slot: SingletonSlot[T]) -> Accessor[T]:
@@ -167,7 +165,7 @@ def _refuse(factory: object) -> None:
 
 def _runs_later(factory: Callable[..., object]) -> bool:
     if isinstance(factory, FunctionType):
-        return bool(factory.__code__.co_flags & _RUNS_LATER)
+        return runs_later(factory)
     import inspect  # noqa: PLC0415 - rare, and dearer to import than this whole library
 
     checks = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)

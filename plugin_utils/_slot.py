@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugin_utils._factory import call_factory, check_options, qualified_name
+from plugin_utils._factory import call_factory, check_close, check_options, qualified_name
 from plugin_utils._gate import Gate, register, set_aside
 from plugin_utils._tenure import Lease, Tenure
 from plugin_utils._typing import TYPE_CHECKING, Generic, T, overload
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from plugin_utils._typing import D, Ts
 
-__all__ = ("UNSET", "SingletonSlot")
+__all__ = ("UNSET", "SingletonSlot", "Unset")
 
 
-class _Unset:
+class Unset:
     """The type of the marker below; `None` is a legal instance."""
 
     def __repr__(self) -> str:
         return "<unset>"
 
 
-UNSET = _Unset()
+UNSET = Unset()
 
 
 class SingletonSlot(Generic[T]):
@@ -60,7 +60,7 @@ class SingletonSlot(Generic[T]):
         name: Names the slot in errors. A slot without one goes by the name of its factory.
 
     Raises:
-        TypeError: `close` is not callable, or `name` is no string.
+        TypeError: `close` is not callable, or a coroutine function; `name` is no string.
         ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
@@ -105,6 +105,7 @@ class SingletonSlot(Generic[T]):
         name: str | None = None,
     ) -> None:
         check_options(close, fork, on_failure, name)
+        check_close(close)
         self._close = close
         self._fork = fork
         self._on_failure = on_failure
@@ -171,7 +172,7 @@ class SingletonSlot(Generic[T]):
         if dropped is None:
             return False
         if close and self._close is not None and dropped.retire():
-            self._close(dropped.instance)
+            dropped.close(self._close)
         return True
 
     def lease(self, factory: Callable[[*Ts], T], *args: *Ts) -> Lease[T]:
@@ -234,8 +235,12 @@ class SingletonSlot(Generic[T]):
         except AttributeError:
             pass
         if attempt.error is not None:
-            # Starts anew at the factory, so that it does not grow by each waiter's way in.
-            raise attempt.error.with_traceback(attempt.traceback)
+            try:
+                # Starts anew at the factory, so that it does not grow by each waiter's way in.
+                raise attempt.error.with_traceback(attempt.traceback)
+            finally:
+                # What this waiter was handling meanwhile is no business of the others.
+                attempt.error.__context__ = attempt.context
         gate = self._gate
         if self._name is None:
             gate.name = qualified_name(factory)
@@ -260,6 +265,7 @@ class SingletonSlot(Generic[T]):
     def _share(self, error: Exception) -> None:
         attempt, self._attempt = self._attempt, _Attempt()
         attempt.traceback = error.__traceback__
+        attempt.context = error.__context__
         attempt.error = error
 
     def _adopt(self, instance: T) -> T:
@@ -306,8 +312,9 @@ class _Attempt:
     leads back to it, it takes a garbage collection.
     """
 
-    __slots__ = ("error", "traceback")
+    __slots__ = ("context", "error", "traceback")
 
     def __init__(self) -> None:
         self.error: Exception | None = None
+        self.context: BaseException | None = None
         self.traceback: TracebackType | None = None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import _thread
 from os import getpid
 
+from plugin_utils._factory import call_close
+from plugin_utils._gate import register, set_aside
 from plugin_utils._typing import TYPE_CHECKING, Generic, T
 from plugin_utils.errors import SingletonError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+    from typing import Any
 
 __all__ = ("Lease", "Tenure", "end_lease")
 
@@ -41,6 +44,7 @@ class Tenure(Generic[T]):
             if self._retired:
                 return False
             self._leases += 1
+            _in_use.tenures.add(self)
             return True
 
     def give_back(self) -> bool:
@@ -49,7 +53,10 @@ class Tenure(Generic[T]):
             return False
         with self._lock:
             self._leases -= 1
-            return self._retired and self._leases == 0
+            if self._leases:
+                return False
+            _in_use.tenures.discard(self)
+            return self._retired
 
     def retire(self) -> bool:
         """Allow no more leases, and return whether the instance is to be closed now."""
@@ -58,6 +65,14 @@ class Tenure(Generic[T]):
         with self._lock:
             first, self._retired = not self._retired, True
             return first and self._leases == 0
+
+    def close(self, close: Callable[[T], object]) -> None:
+        """Close the instance, for whoever was told to."""
+        _in_use.tenures.add(self)
+        try:
+            call_close(close, self.instance)
+        finally:
+            _in_use.tenures.discard(self)
 
 
 class Lease(Generic[T]):
@@ -99,4 +114,27 @@ class Lease(Generic[T]):
 def end_lease(tenure: Tenure[T], close: Callable[[T], object] | None) -> None:
     """End one lease on `tenure`, and close its instance if that was the last of a retired one."""
     if tenure.give_back() and close is not None:
-        close(tenure.instance)
+        tenure.close(close)
+
+
+class _InUse:
+    """The instances that are leased or being closed, in their slots or not.
+
+    When a process forks, the thread that goes on in the child can be one that uses them. Its last
+    reference would run the finaliser of an instance that is the parent's.
+    """
+
+    __slots__ = ("__weakref__", "tenures")
+
+    def __init__(self) -> None:
+        self.tenures: set[Tenure[Any]] = set()
+
+    def renew(self) -> None:
+        """Start over in a forked child."""
+        for tenure in self.tenures:
+            set_aside(tenure)
+        self.tenures = set()
+
+
+_in_use = _InUse()
+register(_in_use)

@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 5e31c8cde609b1e8058f4304738b00254c571aecdf169c08d584d2eb52e66bca
+# sha256 of all below this line: 1e10d9187f5cdc1508d368436f45c7ab80510ff2f996bd896dfe2e5b126e2ed2
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import os
+from _thread import get_ident
 from _weakrefset import WeakSet
 from functools import WRAPPER_UPDATES, partial, update_wrapper
 from os import getpid
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
-    from typing import Generic, Literal, NoReturn, Protocol, TypeVar, TypeVarTuple, cast, overload
+    from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, TypeVarTuple, cast, overload
 
 __all__ = (
     "BuildDeadlockError",
@@ -102,6 +103,9 @@ else:
 # What a factory and a slot's options must be, and the errors that say so.
 
 
+_RUNS_LATER = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, and both combined
+
+
 def qualified_name(factory: object) -> str:
     """Return a factory's name for error texts; never its repr, which can show an argument."""
     if isinstance(factory, partial):
@@ -110,6 +114,12 @@ def qualified_name(factory: object) -> str:
     module = getattr(named, "__module__", None)  # a bound method of a builtin type has none
     name = getattr(named, "__qualname__", "")
     return f"{module}.{name}" if module else name
+
+
+def runs_later(function: object) -> bool:
+    """Tell whether a call of this function or method only makes a coroutine or a generator."""
+    plain = getattr(function, "__func__", function)
+    return isinstance(plain, FunctionType) and bool(plain.__code__.co_flags & _RUNS_LATER)
 
 
 def call_factory(factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
@@ -140,6 +150,32 @@ def _refuse_coroutine(instance: object, factory: object) -> None:
             "later caller would get an error. Use plugin_utils.aio for coroutine factories."
         )
         raise TypeError(msg)
+
+
+def check_close(close: object) -> None:
+    """Raise `TypeError` for a function whose call would close nothing."""
+    if runs_later(close):
+        raise _closes_later(close)
+
+
+def call_close(close: Callable[[T], object], instance: T) -> None:
+    """Close an instance that was dropped.
+
+    Raises:
+        TypeError: What `close` returned is a coroutine, so nothing has been closed.
+    """
+    result = close(instance)
+    if isinstance(result, CoroutineType):
+        result.close()  # as above
+        raise _closes_later(close)
+
+
+def _closes_later(close: object) -> TypeError:
+    return TypeError(
+        f"close: {qualified_name(close)} is a coroutine or generator function. Its call only makes "
+        "an object, and the dropped instance would stay open. Use plugin_utils.aio for clients "
+        "that are closed with await, or a function that runs it to its end."
+    )
 
 
 def check_options(close: object, fork: object, on_failure: object, name: object) -> None:
@@ -411,6 +447,7 @@ class Tenure(Generic[T]):
             if self._retired:
                 return False
             self._leases += 1
+            _in_use.tenures.add(self)
             return True
 
     def give_back(self) -> bool:
@@ -419,7 +456,10 @@ class Tenure(Generic[T]):
             return False
         with self._lock:
             self._leases -= 1
-            return self._retired and self._leases == 0
+            if self._leases:
+                return False
+            _in_use.tenures.discard(self)
+            return self._retired
 
     def retire(self) -> bool:
         """Allow no more leases, and return whether the instance is to be closed now."""
@@ -428,6 +468,14 @@ class Tenure(Generic[T]):
         with self._lock:
             first, self._retired = not self._retired, True
             return first and self._leases == 0
+
+    def close(self, close: Callable[[T], object]) -> None:
+        """Close the instance, for whoever was told to."""
+        _in_use.tenures.add(self)
+        try:
+            call_close(close, self.instance)
+        finally:
+            _in_use.tenures.discard(self)
 
 
 class Lease(Generic[T]):
@@ -469,21 +517,44 @@ class Lease(Generic[T]):
 def end_lease(tenure: Tenure[T], close: Callable[[T], object] | None) -> None:
     """End one lease on `tenure`, and close its instance if that was the last of a retired one."""
     if tenure.give_back() and close is not None:
-        close(tenure.instance)
+        tenure.close(close)
+
+
+class _InUse:
+    """The instances that are leased or being closed, in their slots or not.
+
+    When a process forks, the thread that goes on in the child can be one that uses them. Its last
+    reference would run the finaliser of an instance that is the parent's.
+    """
+
+    __slots__ = ("__weakref__", "tenures")
+
+    def __init__(self) -> None:
+        self.tenures: set[Tenure[Any]] = set()
+
+    def renew(self) -> None:
+        """Start over in a forked child."""
+        for tenure in self.tenures:
+            set_aside(tenure)
+        self.tenures = set()
+
+
+_in_use = _InUse()
+register(_in_use)
 
 
 # _slot.py:
 # `SingletonSlot`: a place for one lazily built instance.
 
 
-class _Unset:
+class Unset:
     """The type of the marker below; `None` is a legal instance."""
 
     def __repr__(self) -> str:
         return "<unset>"
 
 
-UNSET = _Unset()
+UNSET = Unset()
 
 
 class SingletonSlot(Generic[T]):
@@ -519,7 +590,7 @@ class SingletonSlot(Generic[T]):
         name: Names the slot in errors. A slot without one goes by the name of its factory.
 
     Raises:
-        TypeError: `close` is not callable, or `name` is no string.
+        TypeError: `close` is not callable, or a coroutine function; `name` is no string.
         ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
@@ -564,6 +635,7 @@ class SingletonSlot(Generic[T]):
         name: str | None = None,
     ) -> None:
         check_options(close, fork, on_failure, name)
+        check_close(close)
         self._close = close
         self._fork = fork
         self._on_failure = on_failure
@@ -630,7 +702,7 @@ class SingletonSlot(Generic[T]):
         if dropped is None:
             return False
         if close and self._close is not None and dropped.retire():
-            self._close(dropped.instance)
+            dropped.close(self._close)
         return True
 
     def lease(self, factory: Callable[[*Ts], T], *args: *Ts) -> Lease[T]:
@@ -693,8 +765,12 @@ class SingletonSlot(Generic[T]):
         except AttributeError:
             pass
         if attempt.error is not None:
-            # Starts anew at the factory, so that it does not grow by each waiter's way in.
-            raise attempt.error.with_traceback(attempt.traceback)
+            try:
+                # Starts anew at the factory, so that it does not grow by each waiter's way in.
+                raise attempt.error.with_traceback(attempt.traceback)
+            finally:
+                # What this waiter was handling meanwhile is no business of the others.
+                attempt.error.__context__ = attempt.context
         gate = self._gate
         if self._name is None:
             gate.name = qualified_name(factory)
@@ -719,6 +795,7 @@ class SingletonSlot(Generic[T]):
     def _share(self, error: Exception) -> None:
         attempt, self._attempt = self._attempt, _Attempt()
         attempt.traceback = error.__traceback__
+        attempt.context = error.__context__
         attempt.error = error
 
     def _adopt(self, instance: T) -> T:
@@ -765,10 +842,11 @@ class _Attempt:
     leads back to it, it takes a garbage collection.
     """
 
-    __slots__ = ("error", "traceback")
+    __slots__ = ("context", "error", "traceback")
 
     def __init__(self) -> None:
         self.error: Exception | None = None
+        self.context: BaseException | None = None
         self.traceback: TracebackType | None = None
 
 
@@ -845,6 +923,7 @@ class KeyedSlots(Generic[K, T]):
         name: str | None = None,
     ) -> None:
         check_options(close, fork, on_failure, name)
+        check_close(close)
         _check_max_size(max_size)
         self._close = close
         self._fork: Literal["rebuild", "keep"] = fork
@@ -859,7 +938,8 @@ class KeyedSlots(Generic[K, T]):
         """Return the key's instance, built by `factory(*args)` if there is none.
 
         Args:
-            key: Anything hashable. A key that changes after use is not found again.
+            key: Anything hashable. A key that changes after use is not found again, nor is its
+                instance ever dropped.
             factory: As for `SingletonSlot.get`.
             args: As for `SingletonSlot.get`.
 
@@ -943,7 +1023,7 @@ class KeyedSlots(Generic[K, T]):
         self._gate = self._new_gate()
         # The slots stay, emptied by their own hook: a factory that has forked is in one of them.
         for slot in self._table.values():
-            slot.users = set()
+            slot.users = {visit for visit in slot.users if visit.thread == get_ident()}
 
     def _get_bounded(self, key: K, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
         if self._close is not None:
@@ -1017,9 +1097,12 @@ class KeyedSlots(Generic[K, T]):
     def _evict(self, surplus: int, newest: _KeySlot[T] | None) -> list[_KeySlot[T]]:
         """Take so many slots out, the oldest first, and return them. The gate is held.
 
-        A slot that was used since the last look is passed over once. The newest stays.
+        A slot that was used since the last look is passed over once. The newest stays. Empty ones
+        are what a fork leaves; they go first, and count for nothing.
         """
         retired: list[_KeySlot[T]] = []
+        if surplus > 0:
+            surplus -= self._drop_empty()
         table = self._table.copy()
         for key, slot in [*table.items(), *table.items()]:
             if len(retired) >= surplus:
@@ -1032,6 +1115,14 @@ class KeyedSlots(Generic[K, T]):
                 del self._table[key]
                 retired.append(slot)
         return retired
+
+    def _drop_empty(self) -> int:
+        """Take out the slots that are empty and unused, and return how many. The gate is held."""
+        table = self._table.copy()
+        empty = [key for key, slot in table.items() if not slot.users and not slot.built()]
+        for key in empty:
+            del self._table[key]
+        return len(empty)
 
     def __len__(self) -> int:
         """Return how many keys have an instance."""
@@ -1081,9 +1172,10 @@ class _KeySlot(SingletonSlot[T]):
 class _Visit:
     """One call's use of a slot, and where that is noted."""
 
-    __slots__ = ("users",)
+    __slots__ = ("thread", "users")
 
     def __init__(self) -> None:
+        self.thread = get_ident()
         self.users: set[_Visit] = set()
 
 
@@ -1138,9 +1230,6 @@ if TYPE_CHECKING:
             ...
 
 
-_RUNS_LATER = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, and both combined
-
-
 @overload
 def lazy_singleton(factory: Callable[[], T], /) -> Accessor[T]: ...
 @overload
@@ -1158,7 +1247,7 @@ def lazy_singleton(
     on_failure: Literal["retry", "share"] = "retry",
 ) -> Callable[[Callable[[], T]], Accessor[T]]: ...
 def lazy_singleton(
-    factory: Callable[[], T] | None = None,
+    factory: Callable[[], T] | Unset = UNSET,
     /,
     *,
     close: Callable[[T], object] | None = None,
@@ -1191,7 +1280,7 @@ def lazy_singleton(
 
     Raises:
         TypeError: The factory is no callable, needs an argument, or is a coroutine or generator
-            function; `close` is no callable.
+            function; `close` is no callable, or is such a function.
         ValueError: `fork` or `on_failure` is neither of the two.
 
     Example:
@@ -1215,7 +1304,7 @@ def lazy_singleton(
             ),
         )
 
-    return decorate if factory is None else decorate(factory)
+    return decorate if isinstance(factory, Unset) else decorate(factory)
 
 
 def _accessor(factory: Callable[[], T], slot: SingletonSlot[T]) -> Accessor[T]:
@@ -1260,7 +1349,7 @@ def _refuse(factory: object) -> None:
 
 def _runs_later(factory: Callable[..., object]) -> bool:
     if isinstance(factory, FunctionType):
-        return bool(factory.__code__.co_flags & _RUNS_LATER)
+        return runs_later(factory)
     import inspect  # noqa: PLC0415 - rare, and dearer to import than this whole library
 
     checks = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)

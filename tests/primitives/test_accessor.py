@@ -12,7 +12,7 @@ from unittest.mock import MagicMock
 import pytest
 
 import plugin_utils
-from plugin_utils import SingletonSlot, lazy_singleton
+from plugin_utils import KeyedSlots, SingletonSlot, lazy_singleton
 from tests.primitives.faces import slot_of
 
 
@@ -242,7 +242,7 @@ def test_builtin_without_a_signature_is_taken_at_its_word() -> None:
 
 
 @pytest.mark.promise(16)
-@pytest.mark.parametrize("factory", [5, "client", object()], ids=repr)
+@pytest.mark.parametrize("factory", [5, "client", object(), None], ids=repr)
 def test_what_is_no_factory_is_refused(factory: object) -> None:
     """Something that cannot be called is named by its type: by the decorator, and by `get`."""
     uncallable = cast("Callable[[], object]", factory)
@@ -299,6 +299,39 @@ def test_wrong_option_is_told_when_it_is_given(
     """A bad option is an error at once, not in the process that forks or resets much later."""
     with pytest.raises(error, match=text):
         target(**options)
+
+
+class AsyncClient:
+    """A client that is closed with await."""
+
+    async def aclose(self) -> None:
+        """Close it."""
+
+    def flush(self) -> Iterator[None]:
+        """Send what is left, step by step."""
+        yield
+
+
+@pytest.mark.promise(10)
+@pytest.mark.parametrize("target", [_decorate, SingletonSlot, KeyedSlots])
+@pytest.mark.parametrize("close", [AsyncClient.aclose, AsyncClient.flush, AsyncClient().aclose])
+def test_close_that_runs_later_is_refused(
+    target: Callable[..., object], close: Callable[..., object]
+) -> None:
+    """A coroutine function would never be awaited, and the instance never closed."""
+    with pytest.raises(TypeError, match=r"close: .*AsyncClient.\w+ is a coroutine or generator"):
+        target(close=close)
+
+
+@pytest.mark.promise(10)
+def test_close_that_returns_a_coroutine_is_told() -> None:
+    """What cannot be seen when the slot is made is an error of the reset, and of the last lease."""
+    slot: SingletonSlot[AsyncClient] = SingletonSlot(close=lambda client: client.aclose())
+    slot.get(AsyncClient)
+    with pytest.raises(TypeError, match="the dropped instance would stay open"):
+        slot.reset()
+    with pytest.raises(TypeError, match=r"Use plugin_utils\.aio"), slot.lease(AsyncClient):
+        slot.reset()
 
 
 def test_name_of_a_slot_is_text() -> None:

@@ -114,6 +114,29 @@ def test_shared_traceback_reaches_the_factory_and_does_not_grow() -> None:
     assert waiters == [builder + 1] * WAITERS
 
 
+def test_shared_error_keeps_its_own_cause() -> None:
+    """What a waiter is handling while it calls does not become the context of all others' error."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    cause = KeyError("host")
+
+    def fail() -> object:
+        wait_until(lambda: waiters_of(slot._gate) == 1)
+        try:
+            raise cause
+        except KeyError:
+            raise OSError("down") from None
+
+    def call() -> BaseException | None:
+        try:
+            int("a request of this thread")
+        except ValueError:
+            with pytest.raises(OSError, match="down") as caught:
+                slot.get(fail)
+        return caught.value.__context__
+
+    assert run_together(2, call) == [cause, cause]
+
+
 def test_interrupt_is_not_shared() -> None:
     """A KeyboardInterrupt of the builder is nobody else's: the waiters try on their own."""
     slot: SingletonSlot[object] = SingletonSlot(on_failure="share")

@@ -190,6 +190,45 @@ def test_parents_instance_is_never_finalised_in_the_child(
     assert child.run(_set_aside, kind, ending).output == output
 
 
+def _set_aside_while_leased(kind: str, who: str) -> None:
+    import gc
+    import os
+    import sys
+
+    from tests.primitives.faces import FACES
+
+    parent = os.getpid()
+
+    class Client:
+        def __del__(self) -> None:
+            if os.getpid() != parent:
+                os.write(1, b"finaliser")
+
+    def fork(_client: object = None) -> None:
+        process = os.fork()
+        if process:
+            _, status = os.waitpid(process, 0)
+            os._exit(os.waitstatus_to_exitcode(status))
+
+    face = FACES[kind](Client, close=fork if who == "close" else None)
+    if who == "close":
+        face.get()
+        face.reset()
+    else:
+        with face.lease():
+            face.reset()
+            fork()
+    gc.collect()
+    sys.exit()
+
+
+@pytest.mark.promise(12)
+@pytest.mark.parametrize("who", ["lease", "close"])
+def test_parents_retired_instance_is_not_finalised_in_the_child(kind: str, who: str) -> None:
+    """Nor when it had been dropped before the fork, but was still in use or being closed."""
+    assert child.run(_set_aside_while_leased, kind, who).output == ""
+
+
 def _keep(kind: str) -> None:
     import os
 

@@ -217,10 +217,60 @@ def test_errors_of_evicted_instances_come_together() -> None:
     assert list(slots) == ["b"]
 
 
+def _bounded_after_a_fork() -> None:
+    from plugin_utils import KeyedSlots
+    from tests.support.forked import in_fork
+
+    slots: KeyedSlots[str, object] = KeyedSlots(max_size=2)
+    for key in "abab":
+        slots.get(key, object)
+
+    def work() -> None:
+        slots.get("b", object)
+        slots.get("c", object)
+        assert list(slots) == ["b", "c"]
+
+    in_fork(work)
+
+
+@pytest.mark.promise(12, 22)
+def test_keys_of_the_parent_take_no_room_in_the_child() -> None:
+    """The bound counts instances, and a forked child has none at first."""
+    child.run(_bounded_after_a_fork)
+
+
+def _bounded_fork_in_a_factory() -> None:
+    import os
+    import sys
+
+    from plugin_utils import KeyedSlots
+
+    children: list[int] = []
+    slots: KeyedSlots[str, object] = KeyedSlots(max_size=1)
+
+    def fork() -> object:
+        children.append(os.fork())
+        if not children[0]:
+            slots.get("other", object)
+        return object()
+
+    instance = slots.get("key", fork)
+    assert slots.get("key", object) is instance
+    if children[0]:
+        _, status = os.waitpid(children[0], 0)
+        sys.exit(os.waitstatus_to_exitcode(status))
+
+
+@pytest.mark.promise(12, 22)
+def test_key_whose_factory_forked_keeps_its_place() -> None:
+    """In the child, too, it is being built until the factory returns: making room spares it."""
+    child.run(_bounded_fork_in_a_factory)
+
+
 @pytest.mark.promise(22)
 def test_block_that_is_not_entered_holds_no_lease() -> None:
     """An instance whose `with` block did not run, for the sake of another one, can be closed."""
-    closed: list[str] = []
+    closed: list[object] = []
 
     def close(client: Client) -> None:
         closed.append(client.key)
