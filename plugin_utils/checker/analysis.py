@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from plugin_utils.checker.builders import makes_for
-from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.definitions import Class, Function
 from plugin_utils.checker.events import Call, Flow, Store
 from plugin_utils.checker.flow import walk
 from plugin_utils.checker.makers import Makes
@@ -187,7 +187,11 @@ class Analysis:
         if slot.is_process_wide:
             return True
         owner = self.module.classes.get(slot.owner)
-        return owner is not None and (slot.owner in self._made_at_import or owner.is_threaded)
+        return owner is not None and (self.is_made_at_import(owner) or owner.is_threaded)
+
+    def is_made_at_import(self, owner: Class) -> bool:
+        """Tell whether the module keeps an instance of `owner` under a name of its own."""
+        return owner.name in self._made_at_import
 
     @cached_property
     def _made_at_import(self) -> frozenset[str]:

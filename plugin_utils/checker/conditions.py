@@ -25,6 +25,10 @@ class State:
     awaits: int = 0
     tests: _Tests = ()
     aliases: dict[str, Read] = field(default_factory=dict)
+    answers: dict[str, tuple[_Tests, _Tests]] = field(default_factory=dict)
+    """The locals that hold a condition: what is empty if it is true, and if it is false."""
+    choices: dict[str, _Tests] = field(default_factory=dict)
+    """The locals that hold `_slot or build()`: the tests inside it."""
 
     def branch(self, tests: _Tests = ()) -> State:
         """Return a copy for a branch that runs only if `tests` found their slots empty."""
@@ -35,6 +39,8 @@ class State:
             self.awaits,
             self.tests + tests,
             dict(self.aliases),
+            dict(self.answers),
+            dict(self.choices),
         )
 
     def join(self, branches: list[State]) -> None:
@@ -48,10 +54,17 @@ class State:
 
     def bind(self, name: str, read: Read | None) -> None:
         """Note that the local `name` now holds what `read` saw, or something else."""
-        if read is None:
-            self.aliases.pop(name, None)
-        else:
+        for known in (self.aliases, self.answers, self.choices):
+            known.pop(name, None)
+        if read is not None:
             self.aliases[name] = replace(read, is_alias=True)
+
+    def keep(self, name: str, value: ast.expr) -> None:
+        """Note that the local `name` now holds the answer to `value`, or what it chooses."""
+        if _is_condition(value):
+            self.answers[name] = tests_of(value, self)
+        elif tests := inline_tests(value, self):
+            self.choices[name] = tests
 
     def slot(self, node: ast.expr) -> Slot | None:
         """Return the slot that `node` names."""
@@ -79,6 +92,8 @@ def tests_of(node: ast.expr, state: State) -> tuple[_Tests, _Tests]:
     check beside the test (`x is None or expired()`) then still makes the site a lazy build.
     """
     match node:
+        case ast.Name(id=name) if name in state.answers:
+            return state.answers[name]
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             empty, full = tests_of(operand, state)
             return full, empty
@@ -134,6 +149,8 @@ def _is_empty(pattern: ast.pattern, state: State) -> bool:
 def inline_tests(value: ast.expr, state: State) -> tuple[Test, ...]:
     """Return the tests inside `x = x or build()` and `x = x if x is not None else build()`."""
     match value:
+        case ast.Name(id=name) if name in state.choices:
+            return state.choices[name]
         case ast.BoolOp(op=ast.Or(), values=[first, *_]) if read := read_of(first, state):
             return (Test(read, first),)
         case ast.IfExp(test=test):
@@ -141,6 +158,17 @@ def inline_tests(value: ast.expr, state: State) -> tuple[Test, ...]:
             return empty + full
         case _:
             return ()
+
+
+def _is_condition(value: ast.expr) -> bool:
+    """Tell whether `value` can only be true or false."""
+    match value:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=ast.Name(id="bool" | "hasattr" | "isinstance")):
+            return True
+        case _:
+            return False
 
 
 def _compared(

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from plugin_utils.checker.syntax import LOCK_TYPES, dotted, last_name, makes_lock, nodes_in
+from plugin_utils.checker.syntax import (
+    LOCK_TYPES,
+    dotted,
+    last_name,
+    makes_lock,
+    makes_own_lock,
+    nodes_in,
+)
 
 __all__ = ("Class", "Function")
 
@@ -55,6 +62,19 @@ class Class:
     def has_lock(self) -> bool:
         """Whether the class body makes a lock."""
         return any(map(makes_lock, self.bindings.values()))
+
+    @cached_property
+    def own_locks(self) -> frozenset[str]:
+        """The attributes of an instance that hold a lock which its `__init__` has made for it."""
+        init = self.methods.get("__init__")
+        if init is None or init.receives_class:  # the instances of a metaclass are classes
+            return frozenset()
+        return _locks_of(init) - self.bindings.keys()
+
+    @property
+    def is_singleton(self) -> bool:
+        """Whether the class itself sees to it that there is one instance."""
+        return "__new__" in self.methods or bool(self.node.keywords)
 
     @cached_property
     def is_threaded(self) -> bool:
@@ -234,6 +254,19 @@ def _stored_on_receiver(method: Function) -> frozenset[str]:
         and isinstance(node.ctx, ast.Store)
         and isinstance(node.value, ast.Name)
         and node.value.id == method.receiver
+    )
+
+
+def _locks_of(init: Function) -> frozenset[str]:
+    """Return the attributes that `__init__` stores a lock of its own in."""
+    stores = (node for node in init.own_nodes if isinstance(node, ast.Assign))
+    targets = (store.targets[0] for store in stores if makes_own_lock(store.value))
+    return frozenset(
+        target.attr
+        for target in targets
+        if isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == init.receiver
     )
 
 

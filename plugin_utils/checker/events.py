@@ -20,6 +20,8 @@ class Region:
     """Whether the call that takes the lock also made it, so that nobody else can hold it."""
     is_lazy: bool = False
     """Whether the lock comes from a function that makes it on first use: there can be two."""
+    is_of_instance: bool = False
+    """Whether each instance makes one for itself."""
 
 
 Regions = frozenset[Region]

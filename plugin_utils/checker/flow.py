@@ -11,12 +11,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from plugin_utils.checker.builders import values_of
 from plugin_utils.checker.conditions import State, cases_of, tests_of
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.events import Flow, Test
 from plugin_utils.checker.exits import caught_by, flagged, leaves, missed_by, suppressed_by
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.notes import Notes
+from plugin_utils.checker.syntax import makes_own_lock
 
 __all__ = ("walk",)
 
@@ -124,12 +126,17 @@ class _Walker:
 
     def _is_lock(self, expression: ast.expr, function: Function) -> bool:
         """Tell whether `expression` gives a lock, also by a local name for it."""
-        if isinstance(expression, ast.Name):
-            if expression.id in function.annotated_locks:
-                return True
-            name = function.aliases.get(expression.id, expression.id)
-            return self._module.is_lock(ast.Name(name))
-        return self._module.is_lock(expression)
+        if not isinstance(expression, ast.Name):
+            return self._module.is_lock(expression)
+        name = expression.id
+        if name in function.annotated_locks or self._module.is_lock(expression):
+            return True
+        kept = list(values_of(name, function)) if name in function.bound else []
+        return bool(kept) and all(map(self._is_lasting, kept))
+
+    def _is_lasting(self, value: ast.expr) -> bool:
+        """Tell whether `value` is a lock that was there before."""
+        return self._module.is_lock(value) and not makes_own_lock(value)
 
     def _try(self, node: ast.Try | ast.TryStar, state: State) -> None:
         caught = [name for handler in node.handlers for name in caught_by(handler)]

@@ -82,6 +82,8 @@ class Module:
                 if called is not None and _holds_lock(called, self):
                     return True
                 return fresh or last_name(func) in LOCK_TYPES or self.is_lock(func)
+            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
+                return looks_like_lock(key) or self.is_lock(value)
             case ast.Subscript(value=value) | ast.Attribute(value=value):
                 return self.is_lock(value)
             case _:

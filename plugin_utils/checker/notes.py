@@ -9,7 +9,8 @@ import ast
 from collections.abc import Sequence
 
 from plugin_utils.checker.conditions import State, inline_tests, read_of
-from plugin_utils.checker.events import Call, Flow, Region, Return, Store
+from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.events import Call, Flow, Region, Return, Store, Test
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.slots import item_of
 from plugin_utils.checker.syntax import (
@@ -47,10 +48,12 @@ class Notes:
             self._store_inside(expression, state)
         if not self._looks_inside:
             return
-        for node in nodes_in([expression]):
-            state.awaits += isinstance(node, ast.Await)
-            if self._collects_calls and isinstance(node, ast.Call):
-                self.flow.calls.append(Call(node, state.function, state.regions, state.tests))
+        nodes = nodes_in([expression])
+        state.awaits += sum(isinstance(node, ast.Await) for node in nodes)
+        if self._collects_calls:
+            tests = self._tests_inside(nodes, state)
+            calls = (node for node in nodes if isinstance(node, ast.Call))
+            self.flow.calls += [Call(c, state.function, state.regions, tests) for c in calls]
 
     def assign(
         self,
@@ -72,6 +75,7 @@ class Notes:
                 )
             elif isinstance(target, ast.Name):
                 state.bind(target.id, read)
+                state.keep(target.id, value)
                 if makes_own_lock(value) or dotted(value) in self._own_locks:
                     self._own_locks.add(target.id)
 
@@ -87,6 +91,13 @@ class Notes:
                 args=[ast.Dict(keys=[ast.expr() as key], values=[new])],
             ):
                 self.assign([ast.Subscript(owner, key, ast.Store())], new, node, rest, state)
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="update"),
+                args=[],
+                keywords=[ast.keyword(arg=str(name), value=new)],
+            ):
+                item = ast.Subscript(owner, ast.Constant(name), ast.Store())
+                self.assign([item], new, node, rest, state)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[*_, new]) if (
                 name in _ADDS
             ):
@@ -98,6 +109,8 @@ class Notes:
             case ast.Call(func=ast.Attribute(value=lock, attr="release")):
                 text = ast.dump(lock)
                 state.regions = frozenset(r for r in state.regions if ast.dump(r.lock) != text)
+            case ast.Call(func=ast.Attribute(attr="acquire")) if _may_fail(value):
+                pass  # nobody looks whether the lock is held
             case _:
                 self.acquire_in(value, state)
 
@@ -105,6 +118,7 @@ class Notes:
         """Note what is returned, each alternative by itself."""
         if node.value is not None:
             self.look_inside(node.value, state)
+            self.flow.tests += inline_tests(node.value, state)
             for value in alternatives(node.value):
                 self.flow.returns.append(Return(value, read_of(value, state)))
 
@@ -123,7 +137,10 @@ class Notes:
         """Return a new stretch of holding `lock`."""
         own = isinstance(lock, ast.Name) and lock.id in self._own_locks
         region = Region(
-            lock, is_new=own or makes_own_lock(lock), is_lazy=self._module.hands_out_lazy_lock(lock)
+            lock,
+            is_new=own or makes_own_lock(lock),
+            is_lazy=self._module.hands_out_lazy_lock(lock),
+            is_of_instance=_is_of_instance(lock, self.flow.function),
         )
         self.flow.regions.append(region)
         return region
@@ -160,11 +177,16 @@ class Notes:
             if any(test.is_of_all for test in store.own_tests):
                 self.flow.stores.append(store)
 
+    @staticmethod
+    def _tests_inside(nodes: Sequence[ast.AST], state: State) -> tuple[Test, ...]:
+        """Return the tests that any part of an expression comes after, taken loosely."""
+        inline = (inline_tests(node, state) for node in nodes if isinstance(node, _CHOICES))
+        return sum(inline, state.tests)
+
     def _store_inside(self, expression: ast.expr, state: State) -> None:
         """Note the stores that are part of an expression, by `:=` or by `setdefault`."""
         nodes = nodes_in([expression])
-        inline = (inline_tests(node, state) for node in nodes if isinstance(node, _CHOICES))
-        tests = sum(inline, state.tests)
+        tests = self._tests_inside(nodes, state)
         for node in nodes:
             match node:
                 case ast.NamedExpr(target=target, value=value):
@@ -178,3 +200,19 @@ class Notes:
                     continue
             if slot is not None:
                 found.append(Store(slot, node, value, state.regions, state.awaits, tests, ()))
+
+
+def _is_of_instance(lock: ast.expr, function: Function) -> bool:
+    """Tell whether `lock` is one that each instance of the function's class makes for itself."""
+    match lock:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == function.receiver != "":
+            owner = function.owner
+            return owner is not None and attr in owner.own_locks and not owner.is_singleton
+        case _:
+            return False
+
+
+def _may_fail(acquire: ast.Call) -> bool:
+    """Tell whether a lock can be left alone: `acquire(timeout=1)`, `acquire(blocking=False)`."""
+    given = [*acquire.args, *(keyword.value for keyword in acquire.keywords)]
+    return not all(ast.unparse(one) in {"True", "-1"} for one in given)

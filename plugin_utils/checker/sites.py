@@ -41,7 +41,32 @@ class Site:
     @cached_property
     def is_locked(self) -> bool:
         """Whether one region of a lock holds both a test of the slot and the store."""
-        return any(is_real(test.read.regions & self.store.regions) for test in self.store.own_tests)
+        return any(map(self._is_enough, self._common))
+
+    @property
+    def is_locked_by_instance(self) -> bool:
+        """Whether the only such lock is the instance's, and the slot is shared by all of them."""
+        return not self.is_locked and any(map(is_real, self._common))
+
+    @property
+    def locks(self) -> frozenset[str]:
+        """The names of the locks that hold a test of the slot and the store."""
+        return frozenset(
+            last_name(region.lock)
+            for regions in self._common
+            if is_real(regions)
+            for region in regions
+        )
+
+    @property
+    def _common(self) -> list[Regions]:
+        """For each test of the slot, the regions that hold it and the store."""
+        return [test.read.regions & self.store.regions for test in self.store.own_tests]
+
+    def _is_enough(self, regions: Regions) -> bool:
+        if self.slot.is_process_wide:
+            regions = frozenset(region for region in regions if not region.is_of_instance)
+        return is_real(regions)
 
     @property
     def has_lock(self) -> bool:

@@ -58,7 +58,8 @@ Medium for everything else with an identity: its loser costs memory and time. Me
 not handed out, if a loop goes through all keys, and for an empty container that the same function
 then adds to by `[...]`, `add` or `append`. `cache.setdefault(key, Client())` is medium: all callers
 get one object, but the losers are built and dropped. It is reported only if they hold something
-open, as the name has to say.
+open, as the name has to say, and if the function does not go on to close its own
+(`made.close()`).
 
 `info` if it is a value, if the key contains the thread, the task or the loop that calls, or if the
 function is a decorator that enters something into a table. `LS001` tells what counts as a value,
@@ -83,9 +84,11 @@ from plugin_utils.checker.makers import Makes
 from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, built_twice, hit, level_of
 from plugin_utils.checker.sites import Site, is_real
-from plugin_utils.checker.syntax import last_name
+from plugin_utils.checker.syntax import dotted, last_name
 
 __all__ = ("RULE",)
+
+_CLOSES = frozenset("aclose close disconnect dispose quit shutdown stop terminate".split())
 
 
 def _check(analysis: Analysis) -> Iterator[Hit]:
@@ -104,7 +107,7 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             yield hit(site, level, message, analysis)
     for flow in analysis.flows:
         for store in flow.defaults:
-            if _builds_each_time(store, flow, analysis):
+            if _builds_each_time(store, flow, analysis) and not _is_closed(store.value, flow):
                 message = (
                     f"`setdefault` keeps one item of `{store.slot}`, but every caller builds its"
                     " own first: the losers are dropped, and nobody closes them"
@@ -142,6 +145,13 @@ def _is_added_to(site: Site) -> bool:
             case _:
                 pass
     return False
+
+
+def _is_closed(value: ast.expr, flow: Flow) -> bool:
+    """Tell whether the function also closes what it handed over: `made.close()`."""
+    calls = (node for node in flow.function.own_nodes if isinstance(node, ast.Call))
+    closed = {f"{last_name(value)}.{name}" for name in _CLOSES}
+    return any(dotted(call.func) in closed for call in calls)
 
 
 def _builds_each_time(store: Store, flow: Flow, analysis: Analysis) -> bool:

@@ -90,9 +90,10 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
             is_sure = any(adds_up(node, kept) for node in done)
             if is_sure or any(map(may_add_up, done)):
                 level = Level.HIGH if is_sure else Level.MEDIUM
+                guard = "and not tested again under the lock" if site.has_lock else "without a lock"
                 message = (
-                    f"`{store.slot}` is set after work that adds up, without a lock: two threads"
-                    " can do it twice"
+                    f"`{store.slot}` is set after work that adds up, {guard}: two threads can do it"
+                    " twice"
                 )
                 yield hit(site, level, message, analysis)
 
@@ -103,7 +104,7 @@ def _can_run_twice(site: Site, analysis: Analysis) -> bool:
         bool(store.own_tests)
         and store.slot.is_process_wide
         and _is_sign(store)
-        and not site.has_lock
+        and not site.is_locked
         and not site.function.is_async
         and not analysis.is_sheltered(site.function, store.slot)
     )
