@@ -55,13 +55,15 @@ def _connect(config: HonchoClientConfig | None) -> Honcho:
 
 if __name__ == "__main__":
     with ThreadingHTTPServer(("127.0.0.1", 0), StandIn) as server:
-        Thread(target=server.serve_forever).start()
-        config = HonchoClientConfig(base_url=f"http://127.0.0.1:{server.server_port}")
-        with ThreadPoolExecutor(8) as threads:
-            clients = set(map(id, threads.map(get_memory, [config] * 8)))
-            peers = list(threads.map(get_memory().peer, ["ada"] * 8))
-        reset_memory()
-        server.shutdown()
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            config = HonchoClientConfig(base_url=f"http://127.0.0.1:{server.server_port}")
+            with ThreadPoolExecutor(8) as threads:
+                clients = set(map(id, threads.map(get_memory, [config] * 8)))
+                peers = list(threads.map(get_memory().peer, ["ada"] * 8))
+            reset_memory()
+        finally:
+            server.shutdown()
     assert len(clients) == 1
     assert {peer.id for peer in peers} == {"ada"}
     assert StandIn.requests.count("/v3/workspaces") == 1

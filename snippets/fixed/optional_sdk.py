@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -12,22 +13,23 @@ installs: list[str] = []
 
 
 def ensure(package: str) -> None:
-    """Stand for a host's installer, which runs pip."""
+    """Stand for a host's installer, which runs pip: after it, the module can be imported."""
     installs.append(package)
+    sys.modules["some_sdk"] = ModuleType("some_sdk")
 
 
 @lazy_singleton
 def load_sdk() -> ModuleType:
     """Return the SDK's module, installed and imported on the first call."""
-    ensure("fal-client")
+    ensure("some-sdk")
     try:
-        return import_module("fal_client")
+        return import_module("some_sdk")
     except ImportError as error:
-        msg = "this plugin needs the package fal-client: run `pip install fal-client`"
+        msg = "this plugin needs the package some-sdk: run `pip install some-sdk`"
         raise ImportError(msg) from error
 
 
 if __name__ == "__main__":
     modules = run_together(20, load_sdk)
-    assert {module.__name__ for module in modules} == {"fal_client"}
-    assert installs == ["fal-client"]
+    assert {module.__name__ for module in modules} == {"some_sdk"}
+    assert installs == ["some-sdk"]

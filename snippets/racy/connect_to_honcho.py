@@ -34,13 +34,15 @@ class StandIn(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     with ThreadingHTTPServer(("127.0.0.1", 0), StandIn) as server:
-        Thread(target=server.serve_forever).start()
-        config = HonchoClientConfig(base_url=f"http://127.0.0.1:{server.server_port}")
-        with ThreadPoolExecutor(2) as threads:
-            clients = [threads.submit(get_honcho_client, config).result() for _ in range(2)]
-            peers = [threads.submit(client.peer, "ada") for client in clients]
-        reset_honcho_client()
-        server.shutdown()
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            config = HonchoClientConfig(base_url=f"http://127.0.0.1:{server.server_port}")
+            with ThreadPoolExecutor(2) as threads:
+                clients = [threads.submit(get_honcho_client, config).result() for _ in range(2)]
+                peers = [threads.submit(client.peer, "ada") for client in clients]
+            reset_honcho_client()
+        finally:
+            server.shutdown()
     assert clients[0] is clients[1]
     assert [peer.result().id for peer in peers] == ["ada", "ada"]
     made = StandIn.requests.count("/v3/workspaces")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Barrier
@@ -12,9 +13,10 @@ installing = Barrier(2)
 
 
 def ensure(package: str) -> None:
-    """Stand for a host's installer, which runs pip: as slow as a second call's arrival."""
+    """Stand for a host's installer, which runs pip for as long as a second call needs to come."""
     installing.wait(timeout=10)
     installs.append(package)
+    sys.modules["some_sdk"] = ModuleType("some_sdk")
 
 
 _sdk: ModuleType | None = None
@@ -24,8 +26,8 @@ def load_sdk() -> ModuleType:
     """Return the SDK's module, installed and imported on the first call."""
     global _sdk
     if _sdk is None:
-        ensure("fal-client")
-        _sdk = import_module("fal_client")
+        ensure("some-sdk")
+        _sdk = import_module("some_sdk")
     return _sdk
 
 

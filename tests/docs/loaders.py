@@ -5,6 +5,7 @@ Named in pytest's option `docs_loaders`. Each runs in the process of its block.
 
 import logging
 import os
+import subprocess
 from pathlib import Path
 
 import yaml
@@ -12,7 +13,7 @@ import yaml
 from plugin_utils.honcho import HonchoClientConfig
 from plugin_utils.honcho._files import read_hermes_section
 
-__all__ = ("config_yaml", "honcho_json", "plugin_yaml", "schedule_txt")
+__all__ = ("config_yaml", "honcho_json", "plugin_yaml", "races_yml", "schedule_txt")
 
 # What Hermes Agent 0.19.0 reads of a plugin's manifest.
 _MANIFEST = {
@@ -25,6 +26,17 @@ _MANIFEST = {
     "provides_tools",
     "provides_hooks",
 }
+
+_RACY = """\
+_client = None
+
+
+def client():
+    global _client
+    if _client is None:
+        _client = Client()
+    return _client
+"""
 
 
 class _Strict(logging.Handler):
@@ -65,6 +77,31 @@ def schedule_txt(path: Path) -> None:
     files = [path, *root.glob("snippets/racy/schedules/*.txt")]
     shown, *found = [file.read_text("utf-8").rstrip() for file in files]
     assert shown in found, "no schedule of a racy snippet; see make schedules"
+
+
+def races_yml(path: Path) -> None:
+    """Run the steps of a workflow in a checkout, where only the plugin's own race may be found.
+
+    What needs the network is not run: the actions, and the installing by an address.
+    """
+    steps = yaml.safe_load(path.read_text("utf-8"))["jobs"]["races"]["steps"]
+    assert steps[0]["uses"].startswith("actions/checkout@"), "the sources are not there"
+    commands = [step["run"] for step in steps if "run" in step]
+    install, *checks = commands
+    assert install.startswith("pip install git+https://"), "a path would have to be fetched before"
+    for name in ("my_plugin/client.py", "another_project/client.py"):
+        Path(name).parent.mkdir()
+        Path(name).write_text(_RACY, "utf-8")
+    done = subprocess.run(
+        ["/bin/sh", "-e", "-c", "\n".join(checks)],
+        capture_output=True,
+        text=True,
+        timeout=15,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    (found,) = done.stdout.splitlines()
+    assert found.startswith("::error file=my_plugin/client.py,line=7,")
 
 
 def _be_strict() -> None:

@@ -61,6 +61,18 @@ def test_almost_every_block_runs(source: Site) -> None:
     assert len(left_out) <= MAX_NOT_RUN, left_out
 
 
+def test_what_hangs_does_not_end_by_itself(source: Site) -> None:
+    """A block that is shown as hanging waits for locks and threads without a time limit."""
+    hanging = [
+        block
+        for block in all_blocks(source)
+        if (wrong := plan(block.marks, block.importorskip).wrong) and wrong.kind == "hangs"
+    ]
+    assert len(hanging) > 5
+    limited = re.compile(r"\.(?:acquire|join)\([^)]")
+    assert not [block.place for block in hanging if limited.search(block.code)]
+
+
 def test_no_page_is_left_out(texts: dict[Path, str]) -> None:
     """No page opts out of the tests."""
     assert not [page for page, text in texts.items() if "pytest-codeblocks:skipfile" in text]

@@ -1,5 +1,6 @@
 """The reference names what the code has, all of it and nothing else."""
 
+import inspect
 import re
 import zlib
 from importlib import import_module
@@ -39,6 +40,12 @@ def exported(module: str) -> set[str]:
     return {f"{module}.{name}" for name in import_module(module).__all__}
 
 
+def docstrings(documented: object) -> list[str]:
+    """Return the docstring of an object, and those of its own methods."""
+    own = [member for name, member in vars(documented).items() if not name.startswith("_")]
+    return [f"{inspect.getdoc(each)}\n" for each in (documented, *own)]
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_every_exported_name_is_documented(site: Path, module: str) -> None:
     """The reference has an entry for each name in `__all__`."""
@@ -64,6 +71,20 @@ def test_the_table_of_errors_is_complete() -> None:
         (each.__name__, each.__mro__[1].__name__, list(get_annotations(each))) for each in classes
     ]
     assert sorted(told) == sorted(true)
+
+
+def test_the_page_of_errors_has_what_the_docstrings_say() -> None:
+    """Each class that a primitive says it raises is named there; `Exception` stands for yours."""
+    said = {
+        name
+        for exported in plugin_utils.__all__
+        for text in docstrings(getattr(plugin_utils, exported))
+        for section in re.findall(r"^ *Raises:\n((?:.+\n)+)", text, re.MULTILINE)
+        for name in re.findall(r"^ *(\w+): ", section, re.MULTILINE)
+    }
+    assert said >= {"ExceptionGroup", "RecursiveBuildError", "TypeError"}
+    page = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+    assert {name for name in said if f"`{name}`" not in page} == {"Exception"}
 
 
 @pytest.mark.parametrize("row", table("README.md", "Path"), ids=lambda row: row[0])

@@ -1,5 +1,6 @@
 """Two threads call first, and the first build goes on until a second one begins, if it does."""
 
+import sys
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 
@@ -91,6 +92,7 @@ def test_installs_of_an_sdk(module: ModuleType, monkeypatch: pytest.MonkeyPatch)
     """A racy loader installs twice and a fixed one once."""
     overlap = Overlap()
     monkeypatch.setattr(module, "ensure", overlap)
+    monkeypatch.setitem(sys.modules, "some_sdk", ModuleType("some_sdk"))
     (sdk,) = set(call_together(module.load_sdk))
     assert module.load_sdk() is sdk
     assert overlap.builds == builds_expected(module)

@@ -21,7 +21,7 @@ _connections = {}
 
 def connection(path):
     if path not in _connections:
-        _connections[path] = sqlite3.connect(path)
+        _connections[path] = sqlite3.connect(path, check_same_thread=False)
     return _connections[path]
 ```
 
@@ -29,6 +29,7 @@ def connection(path):
 
 ```python
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 from plugin_utils import KeyedSlots
 
@@ -36,11 +37,21 @@ _connections = KeyedSlots()
 
 
 def connection(path):
-    return _connections.get(path, sqlite3.connect, path)
+    return _connections.get(path, _connect, path)
 
 
-assert connection(":memory:") is connection(":memory:")
+def _connect(path):
+    return sqlite3.connect(path, check_same_thread=False)
+
+
+with ThreadPoolExecutor(1) as other_thread:
+    made = other_thread.submit(connection, ":memory:").result()
+assert connection(":memory:") is made
+assert made.execute("SELECT 1").fetchone() == (1,)  # made there, used here
 ```
+
+The option is there because SQLite's connections otherwise refuse every thread but the one that made
+them.
 
 ## Fix safety
 

@@ -26,7 +26,7 @@ def room(name):
     with _lock:
         if name in _rooms:
             return _rooms[name]
-    made = sqlite3.connect(":memory:")
+    made = sqlite3.connect(":memory:", check_same_thread=False)
     with _lock:
         _rooms[name] = made
     return made
@@ -38,6 +38,7 @@ One build for each key, other keys not kept waiting:
 
 ```python
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 from plugin_utils import KeyedSlots
 
@@ -45,10 +46,17 @@ _rooms = KeyedSlots()
 
 
 def room(name):
-    return _rooms.get(name, sqlite3.connect, ":memory:")
+    return _rooms.get(name, _open_room)
 
 
-assert room("a") is room("a")
+def _open_room():
+    return sqlite3.connect(":memory:", check_same_thread=False)
+
+
+with ThreadPoolExecutor(1) as other_thread:
+    made = other_thread.submit(room, "a").result()
+assert room("a") is made
+assert made.execute("SELECT 1").fetchone() == (1,)  # made there, used here
 ```
 
 ## Fix safety

@@ -25,7 +25,7 @@ class Store:
 
     def connection(self):
         if self._connection is None:
-            self._connection = sqlite3.connect(":memory:")
+            self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         return self._connection
 ```
 
@@ -33,6 +33,7 @@ class Store:
 
 ```python
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 from plugin_utils import SingletonSlot
 
@@ -42,11 +43,17 @@ class Store:
         self._connection = SingletonSlot()
 
     def connection(self):
-        return self._connection.get(sqlite3.connect, ":memory:")
+        return self._connection.get(self._connect)
+
+    def _connect(self):
+        return sqlite3.connect(":memory:", check_same_thread=False)
 
 
 store = Store()
-assert store.connection() is store.connection()
+with ThreadPoolExecutor(1) as other_thread:
+    made = other_thread.submit(store.connection).result()
+assert store.connection() is made
+assert made.execute("SELECT 1").fetchone() == (1,)  # made there, used here
 ```
 
 ## Fix safety
