@@ -86,7 +86,18 @@ def test_no_notation_lets_a_cloud_key_out(
     assert [request.authorization for request in server.requests] == ["Bearer local"]
 
 
-@pytest.mark.parametrize("key", [None, "", "  ", "two\nlines"])
+@pytest.mark.parametrize("key", ["abc\u2013def", "abc\u200bdef", "abc\ndef", "abc\ud800"])
+@pytest.mark.parametrize("url", [None, *PUBLIC])
+def test_a_key_that_cannot_be_sent(url: str | None, key: str, built: Built) -> None:
+    """It is told apart from none, and not shown."""
+    with pytest.raises(ValueError, match=r"host 'hermes'.*cannot be sent.*ASCII") as caught:
+        get_honcho_client(HonchoClientConfig(api_key=key, base_url=url))
+    assert "abc" not in str(caught.value)
+    assert "no Honcho key" not in str(caught.value)
+    assert built == []
+
+
+@pytest.mark.parametrize("key", [None, "", "  "])
 def test_no_key_at_all(key: str | None, built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to get one; the environment's is not slipped in by the SDK."""
     monkeypatch.setenv("HONCHO_API_KEY", "cloud")
