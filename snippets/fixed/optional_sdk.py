@@ -22,7 +22,9 @@ def load_sdk() -> ModuleType:
     ensure("fal-client")
     try:
         return import_module("fal_client")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name != "fal_client":
+            raise  # it is installed and broken: its own error says how
         msg = "this plugin needs the package fal-client: run `pip install fal-client`"
         raise ImportError(msg) from error
 
