@@ -25,7 +25,8 @@ def load_fal_client() -> ModuleType:
     `RecursiveBuildError`.
 
     Raises:
-        ImportError: The package `fal-client` is not installed.
+        ImportError: The package `fal-client` is not installed. If it is installed and broken, its
+            own error comes out unchanged.
 
     Example:
         ```python
@@ -40,6 +41,8 @@ def load_fal_client() -> ModuleType:
         return cast("ModuleType", told)
     try:
         return import_module("fal_client")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name != "fal_client":
+            raise  # the package is there, and lacks something itself: installing it is no help
         msg = "image generation with fal needs the package fal-client; run: pip install fal-client"
         raise ImportError(msg, name="fal_client") from error

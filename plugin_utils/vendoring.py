@@ -86,6 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     path: Path = options.path
     try:
+        if path.exists() and not path.is_file():
+            # A pipe would be waited for, perhaps for ever, until somebody opens its other end.
+            print(f"plugin-utils vendor: {path}: not a regular file", file=sys.stderr)
+            return 2
         if options.check:
             verdict = check(path.read_text(encoding="utf-8"))
             print(f"{path}: {verdict.reason}")

@@ -6,7 +6,13 @@ from typing import NamedTuple
 
 from plugin_utils.honcho._hosts import host_block
 from plugin_utils.honcho._url import is_http, is_local, is_loopback, shown_url, without_version
-from plugin_utils.honcho._values import ENVIRONMENTS, Environment, usable_key, usable_seconds
+from plugin_utils.honcho._values import (
+    ENVIRONMENTS,
+    KEY_FORM,
+    Environment,
+    usable_key,
+    usable_seconds,
+)
 from plugin_utils.honcho.config import HonchoClientConfig
 
 __all__ = ("DEFAULT_TIMEOUT", "Connection", "checked")
@@ -66,7 +72,7 @@ def checked(config: HonchoClientConfig) -> tuple[Connection, str]:
     which may be another profile's.
 
     Raises:
-        ValueError: There is no key, no usable address, or no such environment.
+        ValueError: There is no usable key, no usable address, or no such environment.
     """
     if config.environment not in ENVIRONMENTS:
         msg = f"the environment of host {config.host!r} must be one of {ENVIRONMENTS}"
@@ -78,11 +84,18 @@ def checked(config: HonchoClientConfig) -> tuple[Connection, str]:
         raise ValueError(msg)
     key = _key_to_send(config)
     if key is None:
-        raise _no_key(config.host, url)
+        raise _no_key(config)
     return Connection.with_key(config, key), key
 
 
-def _no_key(host: str, url: str | None) -> ValueError:
+def _no_key(config: HonchoClientConfig) -> ValueError:
+    host, url = config.host, config.base_url
+    if str(config.api_key or "").strip():
+        return ValueError(
+            f"host {host!r} has a Honcho key that cannot be sent: api_key must be {KEY_FORM}. "
+            "A dash, a quote or an invisible blank from a formatted text is none of them; copy the "
+            "key anew from where it was issued, such as https://app.honcho.dev."
+        )
     if url is None:
         lack = "no Honcho key and no server address"
         advice = "for a server of your own, set HONCHO_BASE_URL"

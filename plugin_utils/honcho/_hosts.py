@@ -44,7 +44,8 @@ def is_isolated(raw: Mapping[str, object], host: str) -> bool:
     """Return whether a named host must do without the key in the environment.
 
     A file where another host has a key of its own keeps its hosts apart. Then a host that has a
-    block and no key must not get the key of whichever profile's environment this process has.
+    block and no key must not get the key of whichever profile's environment this process has. Of
+    a host without a block the file says nothing: the environment is the only place to set it up.
     """
     if host == DEFAULT_HOST or host_block(raw, host) is None:
         return False

@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 
 __all__ = (
     "ENVIRONMENTS",
+    "KEY_FORM",
     "Environment",
     "Places",
     "first_environment",
@@ -32,6 +33,9 @@ Environment = Literal["local", "production"]
 ENVIRONMENTS: tuple[Environment, ...] = ("local", "production")
 """The two that the SDK knows."""
 
+KEY_FORM = "printable ASCII characters"
+"""What `usable_key` takes, for messages: the key itself is never shown."""
+
 _LONGEST = 2_147_483.0  # seconds; the socket's poll() takes milliseconds in a C int
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -49,7 +53,7 @@ def first_url(places: Places) -> str | None:
 
 def first_key(places: Places) -> str | None:
     """Return the first key that can be sent as a header."""
-    return _first(places, usable_key, "a key of printable ASCII characters")
+    return _first(places, usable_key, f"a key of {KEY_FORM}")
 
 
 def first_seconds(places: Places) -> float | None:

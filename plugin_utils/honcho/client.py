@@ -63,8 +63,10 @@ def get_honcho_client(config: HonchoClientConfig | None = None) -> Honcho:
             inside the build: after a reset the files are read anew.
 
     Raises:
-        ValueError: There is no key and no server to do without one, or a setting is unusable.
-        ImportError: The package `honcho-ai` is not installed.
+        ValueError: There is no key and no server to do without one, or the key or another setting
+            is unusable.
+        ImportError: The package `honcho-ai` is not installed. If it is installed and broken, its
+            own error comes out unchanged.
 
     Example:
         ```python
@@ -166,7 +168,10 @@ def _import_sdk() -> tuple[type[Honcho], type[httpx.Client]]:
     try:
         import httpx
         from honcho import Honcho
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        # The package brings httpx. If it lacks anything else, only its own error says what.
+        if error.name not in {"honcho", "httpx"}:
+            raise
         msg = "the Honcho client needs the package honcho-ai; run: pip install honcho-ai"
         raise ImportError(msg, name="honcho") from error
     return Honcho, httpx.Client

@@ -24,7 +24,9 @@ def load_sdk() -> ModuleType:
     ensure("some-sdk")
     try:
         return import_module("some_sdk")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name != "some_sdk":
+            raise  # it is installed and broken: its own error says how
         msg = "this plugin needs the package some-sdk: run `pip install some-sdk`"
         raise ImportError(msg) from error
 

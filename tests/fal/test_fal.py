@@ -128,6 +128,29 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_fal_client() is fal_client
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import its_own_dependency", "No module named 'its_own_dependency'"),
+        ("from fal_client._a_part import anything", r"No module named 'fal_client\._a_part'"),
+        ("from os import nothing_like_it", "cannot import name 'nothing_like_it'"),
+        ("raise ImportError('built for another machine')", "built for another machine"),
+    ],
+)
+def test_with_a_broken_package(
+    code: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own error comes out, not the advice to install what is installed; nothing is cached."""
+    (tmp_path / "fal_client.py").write_text(code)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        patch.delitem(sys.modules, "fal_client")
+        with pytest.raises(ImportError, match=f"^{error}"):
+            load_fal_client()
+        assert load_fal_client.peek() is None
+    assert load_fal_client() is fal_client
+
+
 def test_a_reset_forgets_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that swaps the module sees its own after a reset."""
     assert load_fal_client() is fal_client

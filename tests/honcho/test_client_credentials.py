@@ -40,7 +40,9 @@ def test_a_key_in_the_host_block_is_sent(
 
 
 @pytest.mark.learned("local-server-gets-the-wrong-key")
-@pytest.mark.parametrize("url", [LOOPBACK, "http://localhost:1", "http://[::1]:1"])
+@pytest.mark.parametrize(
+    "url", [LOOPBACK, "http://localhost:1", "http://[::1]:1", "http://0.0.0.0:1", "http://127.1:1"]
+)
 def test_a_stored_cloud_key_is_not_sent_to_this_machine(
     url: str, resolve: Resolve, built: Built, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,7 +63,41 @@ def test_a_root_key_is_sent_anywhere_else(url: str, resolve: Resolve, built: Bui
     assert key_sent(resolve({"apiKey": "root", "baseUrl": url}), built) == "root"
 
 
-@pytest.mark.parametrize("key", [None, "", "  ", "two\nlines"])
+# Those that a connection can be made to on any machine, without a name being looked up.
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:{}",
+        "http://0.0.0.0:{}",
+        "http://0:{}",
+        "http://127.1:{}",
+        "http://2130706433:{}",
+        "http://[::ffff:127.0.0.1]:{}",
+        "http://127\u30020.0.1:{}",
+    ],
+)
+def test_no_notation_lets_a_cloud_key_out(
+    url: str, server: HonchoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the HTTP library takes for this machine, so does the choice of the key."""
+    monkeypatch.setenv("HONCHO_API_KEY", "cloud")
+    monkeypatch.setenv("HONCHO_BASE_URL", url.format(server.url.rpartition(":")[2]))
+    get_honcho_client().get_metadata()
+    assert [request.authorization for request in server.requests] == ["Bearer local"]
+
+
+@pytest.mark.parametrize("key", ["abc\u2013def", "abc\u200bdef", "abc\ndef", "abc\ud800"])
+@pytest.mark.parametrize("url", [None, *PUBLIC])
+def test_a_key_that_cannot_be_sent(url: str | None, key: str, built: Built) -> None:
+    """It is told apart from none, and not shown."""
+    with pytest.raises(ValueError, match=r"host 'hermes'.*cannot be sent.*ASCII") as caught:
+        get_honcho_client(HonchoClientConfig(api_key=key, base_url=url))
+    assert "abc" not in str(caught.value)
+    assert "no Honcho key" not in str(caught.value)
+    assert built == []
+
+
+@pytest.mark.parametrize("key", [None, "", "  "])
 def test_no_key_at_all(key: str | None, built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to get one; the environment's is not slipped in by the SDK."""
     monkeypatch.setenv("HONCHO_API_KEY", "cloud")

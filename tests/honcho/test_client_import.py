@@ -58,6 +58,30 @@ def test_without_the_sdk(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(get_honcho_client(CONFIG), honcho.Honcho)
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import its_own_dependency", "No module named 'its_own_dependency'"),
+        ("from honcho._a_part import anything", r"No module named 'honcho\._a_part'"),
+        ("from os import nothing_like_it", "cannot import name 'nothing_like_it'"),
+        ("raise ImportError('built for another machine')", "built for another machine"),
+        ("# another package of this name", "cannot import name 'Honcho' from 'honcho'"),
+    ],
+)
+def test_with_a_broken_sdk(
+    code: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own error comes out, not the advice to install what is installed; nothing is cached."""
+    (tmp_path / "honcho.py").write_text(code)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        patch.delitem(sys.modules, "honcho")
+        with pytest.raises(ImportError, match=f"^{error}"):
+            get_honcho_client(CONFIG)
+        assert _honcho_client_slot.peek() is None
+    assert isinstance(get_honcho_client(CONFIG), honcho.Honcho)
+
+
 def test_the_host_installs_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """What Hermes installs during the build is what the build imports."""
     monkeypatch.setitem(sys.modules, "honcho", None)

@@ -13,6 +13,24 @@ LOOPBACK = [
     "https://LocalHost:8000/v3",
     "http://localhost.:8000",
     "http://user:password@localhost:8000",
+    "http://foo.localhost",
+    "http://Foo.LocalHost.:8000",
+    "http://0.0.0.0:8000",
+    "http://0",
+    "http://0x0",
+    "http://[::]:8000",
+    "http://[::ffff:0.0.0.0]",
+    "http://[::ffff:7f00:1]",
+    "http://[::1%25lo]",
+    "http://127.1:8000",
+    "http://127.0.1",
+    "http://2130706433",
+    "http://0x7f000001",
+    "http://0x7f.1",
+    "http://0177.0.0.1",
+    "http://127.0.0.1.",
+    "http://127\u30020\uff0e0\uff611",
+    "http://localhost\u3002",
 ]
 PRIVATE = [
     "http://10.0.0.1",
@@ -28,6 +46,9 @@ PRIVATE = [
     "http://[fdff::1]:8000",
     "http://[fe80::1]",
     "http://[fe80::1%25eth0]",
+    "http://10.1",
+    "http://192.168.257",
+    "http://3232235521",
 ]
 PUBLIC = [
     "https://api.honcho.dev",
@@ -39,11 +60,20 @@ PUBLIC = [
     "http://11.0.0.1",
     "http://128.0.0.1",
     "http://198.18.0.1",
-    "http://0.0.0.0",
+    "http://0.0.0.1",
+    "http://128.1",
+    "http://4294967296",
+    "http://127.0.0.0.1",
+    "http://127.0.0.256",
+    "http://[::127.0.0.1]",
+    "http://[::2]",
+    "http://[127.1]",
     "http://[2001:db8::1]",
     "http://[fec0::1]",
     "http://honcho.local:8000",
     "http://localhost.evil.example",
+    "http://notlocalhost",
+    "http://local\ud800host",
     "http://localhost@evil.example",
     "http://127.0.0.1.evil.example",
     "http://evil.example/127.0.0.1",
@@ -57,7 +87,7 @@ PUBLIC = [
 
 @pytest.mark.parametrize("url", LOOPBACK)
 def test_this_machine(url: str) -> None:
-    """A loopback address in any notation, and its name in any case."""
+    """An address that leads here, in any notation, and the names reserved for it in any case."""
     assert is_loopback(url)
     assert is_local(url)
 
@@ -71,7 +101,7 @@ def test_the_private_network(url: str) -> None:
 
 @pytest.mark.parametrize("url", PUBLIC)
 def test_anywhere_else(url: str) -> None:
-    """Neighbours of the ranges, names, look-alikes, and what is no URL."""
+    """Neighbours of the ranges, names, look-alikes, and what is no address or no URL."""
     assert not is_loopback(url)
     assert not is_local(url)
 

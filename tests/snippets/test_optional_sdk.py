@@ -39,3 +39,17 @@ def test_no_package_is_needed(kind: str, status: int, tmp_path: Path) -> None:
     assert done.returncode == status, done.stderr
     assert "ImportError" not in done.stderr
     assert "ModuleNotFoundError" not in done.stderr
+
+
+def test_a_broken_package_gives_its_own_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the package lacks is named, and not the package."""
+    optional_sdk.load_sdk.reset()
+    monkeypatch.setattr(optional_sdk, "ensure", list[str]().append)  # installs nothing
+    (tmp_path / "some_sdk.py").write_text("import its_own_dependency")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "some_sdk", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="its_own_dependency") as caught:
+        optional_sdk.load_sdk()
+    assert caught.value.name == "its_own_dependency"

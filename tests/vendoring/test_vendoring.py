@@ -1,6 +1,7 @@
 """The one-file copy: what it holds, what is said of it, and that it stands alone."""
 
 import ast
+import os
 import runpy
 import subprocess
 import sys
@@ -114,7 +115,7 @@ def test_other_file_is_not_written_over(
     assert vendoring.check(path.read_text()).good
 
 
-@pytest.mark.parametrize("arguments", [["--check", "missing.py"], ["no/such/folder/x.py"]])
+@pytest.mark.parametrize("arguments", [["--check", "missing.py"], ["no/such/folder/x.py"], ["."]])
 def test_bad_path_is_told(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -125,6 +126,23 @@ def test_bad_path_is_told(
     monkeypatch.chdir(tmp_path)
     assert vendoring.main(arguments) == 2
     assert arguments[-1] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [[], ["--force"], ["--check"]], ids=str)
+def test_pipe_is_not_waited_for(tmp_path: Path, option: list[str]) -> None:
+    """Nobody may ever open the other end: what is no file is refused, with exit status 2."""
+    pipe = tmp_path / "_singletons.py"
+    os.mkfifo(pipe)
+    code = "import sys; from plugin_utils.vendoring import main; sys.exit(main(sys.argv[1:]))"
+    run = subprocess.run(
+        [sys.executable, "-c", code, *option, str(pipe)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"{pipe}: not a regular file" in run.stderr
 
 
 def test_download_of_the_guide_is_current() -> None:
