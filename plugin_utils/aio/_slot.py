@@ -78,7 +78,7 @@ class SingletonSlot(Generic[T]):
         ```
     """
 
-    __slots__ = ("_name", "_table")
+    __slots__ = ("__weakref__", "_name", "_table")
 
     def __init__(
         self,
