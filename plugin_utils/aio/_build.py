@@ -24,6 +24,7 @@ class Build(Work, Generic[T]):
     """
 
     # Invariant: `instance` is absent until the build is published, and again once it is dropped.
+    # Invariant: `error` is there only from a failure until its caller has taken it, or has left.
     __slots__ = ("attended", "error", "inherited", "instance", "task", "work")
 
     instance: T
@@ -66,9 +67,14 @@ class Build(Work, Generic[T]):
         if work is not None:
             work.close()
 
+    def take_error(self) -> BaseException | None:
+        """Return the error of the factory, if there is one. A second call returns `None`."""
+        error, self.error = self.error, None
+        return error
+
     def fail(self) -> None:
         """Raise the error of the factory, if there is one. A second call raises nothing."""
-        error, self.error = self.error, None
+        error = self.take_error()
         try:
             if error is not None:
                 raise error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
+
 from plugin_utils._factory import check_options, qualified_name
 from plugin_utils._slot import UNSET
 from plugin_utils._typing import TYPE_CHECKING, Generic, T, overload
@@ -118,14 +120,16 @@ class SingletonSlot(Generic[T]):
             pass
         check_callable(factory)
         table.refuse_reentry("get")
+        loop = get_running_loop()
         while True:
             name = self._name or qualified_name(factory)
             build, woken, started = table.join(place, name, factory, args)
             try:
                 await build.wait(woken)
-            finally:
+            except BaseException:
                 if started:
-                    build.attended = False
+                    table.leave(build, loop)
+                raise
             if started:
                 build.fail()
             try:

@@ -105,12 +105,18 @@ class Table(Generic[T]):
                 instance = await call_factory(factory, args)
             finally:
                 build.running = False
-            if not self._publish(place, build, instance):
-                await self.dispose(build, instance)
         except BaseException as error:
             self._fail(build, error)
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise  # it stops the loop, as from any task
+            return
+        if self._publish(place, build, instance):
+            return
+        try:
+            await self.dispose(build, instance)
+        except Exception as error:  # noqa: BLE001 - there is no caller who could handle it
+            message = f"{build.name}: a build was in vain, and to close its instance failed"
+            _report(asyncio.get_running_loop(), message, error)
 
     def _publish(self, place: Place, build: Build[T], instance: T) -> bool:
         with guard.lock:
@@ -126,13 +132,17 @@ class Table(Generic[T]):
         """Leave the error to the caller that started the build, if it still waits for that."""
         if build.attended and not build.settled:
             build.error = error
-        elif isinstance(error, Exception) and not build.ended:  # not: unwound with its loop
-            message = f"{build.name}: a build failed, and no caller is left to get its error"
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": message, "exception": error}
-            )
+        elif not build.ended:  # not: unwound with its loop
+            _report_failure(asyncio.get_running_loop(), build.name, error)
         self.drop(lambda _, other: other is build)
         build.settle()
+
+    def leave(self, build: Build[T], loop: asyncio.AbstractEventLoop) -> None:
+        """Note that the caller that started the build waits no more. It may have failed already."""
+        build.attended = False
+        error = build.take_error()
+        if error is not None:
+            _report_failure(loop, build.name, error)
 
     def _end(self, build: Build[T], task: asyncio.Task[None]) -> None:
         self._running.discard(build)
@@ -247,6 +257,17 @@ def _is_dead(place: Place, build: Build[T]) -> bool:
     if place is None:
         return not build.settled and build.is_stranded()
     return place.is_closed()
+
+
+def _report_failure(loop: asyncio.AbstractEventLoop, name: str, error: BaseException) -> None:
+    message = f"{name}: a build failed, and no caller is left to get its error"
+    _report(loop, message, error)
+
+
+def _report(loop: asyncio.AbstractEventLoop, message: str, error: BaseException) -> None:
+    """Tell the loop's exception handler, as asyncio does: not of a cancellation or an interrupt."""
+    if isinstance(error, Exception):
+        loop.call_exception_handler({"message": message, "exception": error})
 
 
 def _recursive(name: str, doing: str) -> RecursiveBuildError:
