@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import update_wrapper
 
 from plugin_utils._factory import qualified_name
+from plugin_utils._slot import UNSET
 from plugin_utils._typing import TYPE_CHECKING, cast, overload
 from plugin_utils.aio._factory import check_coroutine_function
 from plugin_utils.aio._slot import SingletonSlot
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any, Literal, Protocol, TypeVar
 
-    from plugin_utils._slot import UNSET
     from plugin_utils._typing import D, T
 
     T_co = TypeVar("T_co", covariant=True)
@@ -65,7 +65,7 @@ def lazy_singleton(
     fork: Literal["rebuild", "keep"] = "rebuild",
 ) -> Callable[[Callable[[], Coroutine[Any, Any, T]]], Accessor[T]]: ...
 def lazy_singleton(
-    factory: Callable[[], Coroutine[Any, Any, T]] | None = None,
+    factory: object = UNSET,
     /,
     *,
     scope: Literal["loop", "process"] = "loop",
@@ -123,7 +123,9 @@ def lazy_singleton(
         name = qualified_name(factory)
         return _accessor(factory, SingletonSlot(scope=scope, close=close, fork=fork, name=name))
 
-    return decorate if factory is None else decorate(factory)
+    if factory is UNSET:  # not `None`: that is what a wrong expression gives
+        return decorate
+    return decorate(cast("Callable[[], Coroutine[Any, Any, T]]", factory))
 
 
 def _accessor(factory: Callable[[], Coroutine[Any, Any, T]], slot: SingletonSlot[T]) -> Accessor[T]:

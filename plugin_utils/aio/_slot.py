@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
+
 from plugin_utils._factory import check_options, qualified_name
 from plugin_utils._slot import UNSET
 from plugin_utils._typing import TYPE_CHECKING, Generic, T, overload
@@ -78,7 +80,7 @@ class SingletonSlot(Generic[T]):
         ```
     """
 
-    __slots__ = ("_name", "_table")
+    __slots__ = ("__weakref__", "_name", "_table")
 
     def __init__(
         self,
@@ -118,14 +120,16 @@ class SingletonSlot(Generic[T]):
             pass
         check_callable(factory)
         table.refuse_reentry("get")
+        loop = get_running_loop()
         while True:
             name = self._name or qualified_name(factory)
             build, woken, started = table.join(place, name, factory, args)
             try:
                 await build.wait(woken)
-            finally:
+            except BaseException:
                 if started:
-                    build.attended = False
+                    table.leave(build, loop)
+                raise
             if started:
                 build.fail()
             try:
@@ -175,27 +179,20 @@ class SingletonSlot(Generic[T]):
         With `scope="process"`, drop and close the one instance. A build that is running is not
         published; this waits until it has closed its instance. Whoever waited for it builds anew.
 
+        Of this loop, with `scope="process"` of all loops, it also waits for what was dropped
+        earlier: for each build that still runs, and for each `close`. So when it has returned,
+        none of them is cut short by the loop's end. It does not wait for what waits for its own
+        caller: a `close` may call it.
+
         Raises:
             RecursiveBuildError: Called from inside the slot's own factory.
-            BuildDeadlockError: The running build waits for something the caller builds. Nothing
-                is dropped then.
+            BuildDeadlockError: The running build waits for something the caller builds or closes.
+                Nothing is dropped then.
             RuntimeError: No asyncio loop is running.
             Exception: Whatever `close` raises. The slot is empty nevertheless. What it raises for
                 the instance of an unpublished build goes to the loop's exception handler.
         """
-        table = self._table
-        table.refuse_reentry("aclose")
-        place = table.place()
-        present = table.builds.get(place)
-        if present is not None:
-            present.may_be_awaited()  # before anything is dropped
-        dropped = table.drop(lambda at, _: at is place)
-        for build, taken in dropped:
-            if taken is None:
-                await build.wait(build.enlist(until_ended=True))
-            else:
-                await table.dispose(build, *taken)
-        return bool(dropped)
+        return await self._table.aclose()
 
     def __repr__(self) -> str:
         built = sum(hasattr(build, "instance") for build in list(self._table.builds.values()))

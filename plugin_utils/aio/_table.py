@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
 
 from plugin_utils._gate import register, set_aside
 from plugin_utils._slot import UNSET
 from plugin_utils._typing import TYPE_CHECKING, Generic, T
-from plugin_utils.aio._build import Build, current_build
+from plugin_utils.aio._build import Build
 from plugin_utils.aio._factory import call_factory
 from plugin_utils.aio._guard import guard
-from plugin_utils.errors import RecursiveBuildError
+from plugin_utils.aio._work import Work, current_work, lineage
+from plugin_utils.errors import BuildDeadlockError, RecursiveBuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from typing import Any, TypeAlias
 
     from plugin_utils._typing import Ts
 
@@ -35,8 +37,9 @@ class Table(Generic[T]):
 
     # Invariant: `builds` is never rebound; readers look at nothing else. Whoever empties a place,
     # or publishes in one, holds the guard.
-    # Invariant: `_running` holds every build whose task is not over, in its place or not.
-    __slots__ = ("__weakref__", "_close", "_keep", "_running", "builds", "place")
+    # Invariant: `_running` holds every build whose task is not over, in its place or not, and
+    # `_closing` every close that is not over.
+    __slots__ = ("__weakref__", "_close", "_closing", "_keep", "_running", "builds", "place")
 
     def __init__(self, *, per_loop: bool, close: Callable[[T], object] | None, keep: bool) -> None:
         self.builds: dict[Place, Build[T]] = {}
@@ -46,6 +49,7 @@ class Table(Generic[T]):
         self._close = close
         self._keep = keep
         self._running: set[Build[T]] = set()
+        self._closing: set[Work] = set()
         register(self)
 
     def renew(self) -> None:
@@ -58,8 +62,9 @@ class Table(Generic[T]):
         for build in self.builds.values():
             build.inherited = True
         # The loops too: one that is finalised here would meddle with the parent's selector.
-        set_aside([self._running, *(item for item in self.builds.items() if item[0] not in kept)])
-        self._running = set()
+        left = (item for item in self.builds.items() if item[0] not in kept)
+        set_aside([self._running, self._closing, *left])
+        self._running, self._closing = set(), set()
         self.builds.clear()
         self.builds.update(kept)
 
@@ -72,11 +77,12 @@ class Table(Generic[T]):
         try:
             with guard.lock:
                 build = self.builds.setdefault(place, fresh)
+                if build is fresh:
+                    self._running.add(build)
             # Before `start`, inside of which an eager task factory runs the factory's first step:
-            # that must see who waits for it, and that it is running.
+            # that must see who waits for it.
             woken = build.enlist()
             if build is fresh:
-                self._running.add(build)
                 task = build.start(self._run(place, build, factory, args))
                 task.add_done_callback(partial(self._end, build))
         except BaseException:  # no task will do it
@@ -99,12 +105,18 @@ class Table(Generic[T]):
                 instance = await call_factory(factory, args)
             finally:
                 build.running = False
-            if not self._publish(place, build, instance):
-                await self.dispose(build, instance)
         except BaseException as error:
             self._fail(build, error)
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise  # it stops the loop, as from any task
+            return
+        if self._publish(place, build, instance):
+            return
+        try:
+            await self.dispose(build, instance)
+        except Exception as error:  # noqa: BLE001 - there is no caller who could handle it
+            message = f"{build.name}: a build was in vain, and to close its instance failed"
+            _report(asyncio.get_running_loop(), message, error)
 
     def _publish(self, place: Place, build: Build[T], instance: T) -> bool:
         with guard.lock:
@@ -120,13 +132,17 @@ class Table(Generic[T]):
         """Leave the error to the caller that started the build, if it still waits for that."""
         if build.attended and not build.settled:
             build.error = error
-        elif isinstance(error, Exception) and not build.ended:  # not: unwound with its loop
-            message = f"{build.name}: a build failed, and no caller is left to get its error"
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": message, "exception": error}
-            )
+        elif not build.ended:  # not: unwound with its loop
+            _report_failure(asyncio.get_running_loop(), build.name, error)
         self.drop(lambda _, other: other is build)
         build.settle()
+
+    def leave(self, build: Build[T], loop: asyncio.AbstractEventLoop) -> None:
+        """Note that the caller that started the build waits no more. It may have failed already."""
+        build.attended = False
+        error = build.take_error()
+        if error is not None:
+            _report_failure(loop, build.name, error)
 
     def _end(self, build: Build[T], task: asyncio.Task[None]) -> None:
         self._running.discard(build)
@@ -136,12 +152,22 @@ class Table(Generic[T]):
         if not task.cancelled():
             task.exception()  # seen: it stopped the loop
 
-    async def dispose(self, build: Build[T], instance: T) -> None:
-        """Close an instance that nobody can get any more, unless it is another process's."""
-        if self._close is not None and not build.inherited:
-            closing = self._close(instance)
-            if isawaitable(closing):
-                await closing
+    def dispose(self, build: Build[T], instance: T) -> Coroutine[Any, Any, None]:
+        """Return what closes an instance that nobody can get any more; it is under way from now."""
+        closing = Work(build.name, within=current_work(), source=build)
+        self._closing.add(closing)
+        return self._dispose(closing, build, instance)
+
+    async def _dispose(self, closing: Work, build: Build[T], instance: T) -> None:
+        closing.enter()
+        try:
+            if self._close is not None and not build.inherited:
+                made = self._close(instance)
+                if isawaitable(made):
+                    await made
+        finally:
+            self._closing.discard(closing)
+            closing.end()
 
     def drop(
         self, doomed: Callable[[Place, Build[T]], bool]
@@ -170,6 +196,37 @@ class Table(Generic[T]):
         )
         return bool(dropped)
 
+    async def aclose(self) -> bool:
+        """Do what `SingletonSlot.aclose` says."""
+        self.refuse_reentry("aclose")
+        place = self.place()
+        present = self.builds.get(place)
+        if present is not None:
+            present.may_be_awaited()  # before anything is dropped
+        found, closings, under_way = self._vacate(place)
+        try:
+            for closing in closings:
+                await closing
+        except Exception:
+            await _all_ended(under_way)
+            raise
+        await _all_ended(under_way)
+        return found
+
+    def _vacate(self, place: Place) -> tuple[bool, list[Coroutine[Any, Any, None]], list[Work]]:
+        """Empty a place.
+
+        Returns:
+            Whether it held anything, what closes its instance when awaited, and what is under way
+            for it besides: builds, all of them unwanted now, and closes.
+        """
+        with guard.lock:  # whoever finds the place empty finds what is under way, too
+            dropped = self.drop(lambda at, _: at is place)
+            works = [*self._running, *self._closing]
+            closings = [self.dispose(build, *taken) for build, taken in dropped if taken]
+        under_way = [work for work in works if place is None or work.loop is place]
+        return bool(dropped), closings, under_way
+
     def _sweep(self) -> None:
         """Let go of what belongs to loops that are gone, so that nothing keeps those alive."""
         self.drop(_is_dead)
@@ -180,9 +237,16 @@ class Table(Generic[T]):
 
     def refuse_reentry(self, doing: str) -> None:
         """Raise `RecursiveBuildError` if the caller is part of a build of this table."""
-        build = current_build()
-        if build is not None and build in self._running:
-            raise _recursive(build.name, doing)
+        for work in lineage():
+            if work in self._running:
+                raise _recursive(work.name, doing)
+
+
+async def _all_ended(works: Iterable[Work]) -> None:
+    """Return when each of these is over, except those that wait for the caller themselves."""
+    for work in works:
+        with suppress(BuildDeadlockError):  # a `close` that comes back is one of these
+            await work.wait(work.enlist(until_ended=True))
 
 
 def _everywhere() -> None:
@@ -193,6 +257,17 @@ def _is_dead(place: Place, build: Build[T]) -> bool:
     if place is None:
         return not build.settled and build.is_stranded()
     return place.is_closed()
+
+
+def _report_failure(loop: asyncio.AbstractEventLoop, name: str, error: BaseException) -> None:
+    message = f"{name}: a build failed, and no caller is left to get its error"
+    _report(loop, message, error)
+
+
+def _report(loop: asyncio.AbstractEventLoop, message: str, error: BaseException) -> None:
+    """Tell the loop's exception handler, as asyncio does: not of a cancellation or an interrupt."""
+    if isinstance(error, Exception):
+        loop.call_exception_handler({"message": message, "exception": error})
 
 
 def _recursive(name: str, doing: str) -> RecursiveBuildError:

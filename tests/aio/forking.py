@@ -7,6 +7,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextvars import Context
 from threading import Event, Thread
 
 from plugin_utils import aio
@@ -149,3 +150,25 @@ def fork_inside_a_factory() -> None:
 
     parent = os.getpid()
     print(asyncio.run(forks()).pid == parent, flush=True)
+
+
+def fork_inside_a_close() -> None:
+    """The child waits for no close of the parent's, which never ends here."""
+
+    async def forks(client: Client) -> None:
+        if os.getpid() == parent:
+            pid = os.fork()
+            if pid == 0:
+                # Not as a part of this close: what waits for that does not wait for itself.
+                print(Context().run(asyncio.run, accessor.aclose()), flush=True)
+                os._exit(0)  # not up through the parent's loop
+            await asyncio.to_thread(os.waitpid, pid, 0)
+        await client.aclose()
+
+    async def main() -> bool:
+        await accessor()
+        return await accessor.aclose()
+
+    parent = os.getpid()
+    accessor = aio.lazy_singleton(scope="process", close=forks)(connect)
+    print(asyncio.run(main()), flush=True)

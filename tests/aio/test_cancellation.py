@@ -163,6 +163,91 @@ def test_failure_that_nobody_awaits_is_reported(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.promise(25)
+@pytest.mark.parametrize("waits", [True, False])
+def test_caller_is_cancelled_when_its_build_has_failed(run: Run, waits: bool) -> None:  # noqa: FBT001 - both ways
+    """The error is no longer its own: it goes to the loop's exception handler, and only there."""
+    reports: list[dict[str, object]] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, report: reports.append(report))
+        slot, error = _slot(), OSError("refused")
+
+        async def factory() -> str:
+            await at_rest()
+            loop.call_soon(callers[0].cancel)  # comes before the callers hear of the failure
+            raise error
+
+        callers = [asyncio.create_task(slot.get(factory))]
+        if waits:
+            callers.append(asyncio.create_task(slot.get(Gate(OSError("another")))))
+            await at_rest()
+            callers[1].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await callers[0]
+        await at_rest()
+        assert reports == [
+            {
+                "message": "client: a build failed, and no caller is left to get its error",
+                "exception": error,
+            }
+        ]
+
+    run(main())
+
+
+@pytest.mark.promise(25)
+def test_caller_is_cancelled_when_its_build_has_been_cancelled(run: Run) -> None:
+    """A cancellation is no failure to be reported."""
+    reports: list[dict[str, object]] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, report: reports.append(report))
+
+        async def factory() -> str:
+            await at_rest()
+            loop.call_soon(caller.cancel)
+            raise asyncio.CancelledError
+
+        caller = asyncio.create_task(_slot().get(factory))
+        with pytest.raises(asyncio.CancelledError):
+            await caller
+        await at_rest()
+        assert reports == []
+
+    run(main())
+
+
+@pytest.mark.promise(25)
+@pytest.mark.parametrize("drops", ["nothing", "reset", "aclose"])
+def test_caller_is_cancelled_when_its_build_is_done(run: Run, drops: str) -> None:
+    """The instance is cached like any other: kept, dropped by `reset`, closed by `aclose`."""
+
+    async def main() -> None:
+        closed: list[str] = []
+        slot: aio.SingletonSlot[str] = aio.SingletonSlot(close=closed.append)
+
+        async def factory() -> str:
+            await at_rest()
+            asyncio.get_running_loop().call_soon(caller.cancel)
+            return "client"
+
+        caller = asyncio.create_task(slot.get(factory))
+        with pytest.raises(asyncio.CancelledError):
+            await caller
+        assert slot.peek() == "client"
+        if drops == "reset":
+            assert slot.reset()
+        elif drops == "aclose":
+            assert await slot.aclose()
+        assert slot.peek() == (None if drops != "nothing" else "client")
+        assert closed == (["client"] if drops == "aclose" else [])
+
+    run(main())
+
+
 @pytest.mark.promise(2)
 def test_build_is_cancelled_from_outside(run: Run) -> None:
     """The caller that started it sees the cancellation, the next one builds; nobody hangs."""

@@ -68,3 +68,9 @@ def test_fork_while_the_lock_is_held() -> None:
 def test_fork_inside_a_factory() -> None:
     """In the child the parent's build does not count: to use the accessor there is no recursion."""
     assert _output_of(forking.fork_inside_a_factory.__name__)[:2] == ["True", "True"]
+
+
+@pytest.mark.promise(12, 28)
+def test_fork_inside_a_close() -> None:
+    """The child's `aclose` finds nothing that is under way, and does not hang."""
+    assert _output_of(forking.fork_inside_a_close.__name__)[:2] == ["False", CLOSED]

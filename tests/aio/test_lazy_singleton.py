@@ -3,9 +3,10 @@
 import copy
 import inspect
 import pickle
+import weakref
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -64,11 +65,11 @@ def test_what_is_no_coroutine_function_is_refused(factory: Callable[..., Any]) -
 
 
 @pytest.mark.promise(16)
-def test_what_is_no_function_is_refused() -> None:
-    """The error shows the type and not the value, which may hold a secret."""
-    wrong: Any = "token"
-    with pytest.raises(TypeError, match=r"needs a function, not 'str'"):
-        aio.lazy_singleton(wrong)
+@pytest.mark.parametrize("wrong", ["token", None])
+def test_what_is_no_function_is_refused(wrong: object) -> None:
+    """The error shows the type and not the value, which may hold a secret. `None` is no marker."""
+    with pytest.raises(TypeError, match=rf"needs a function, not '{type(wrong).__name__}'"):
+        aio.lazy_singleton(cast("Any", wrong))
 
 
 async def needs_url(url: str) -> str:
@@ -133,6 +134,12 @@ def test_options_are_checked_at_once(
 def test_slot_is_generic_at_run_time() -> None:
     """`SingletonSlot[Client]()` works, as it does for the slot of `plugin_utils`."""
     assert isinstance(aio.SingletonSlot[int](), aio.SingletonSlot)
+
+
+def test_slot_can_be_referred_to_weakly() -> None:
+    """As the slot of `plugin_utils` can: a registry of slots need not keep them alive."""
+    slot: aio.SingletonSlot[int] = aio.SingletonSlot()
+    assert weakref.ref(slot)() is slot
 
 
 def test_repr_never_builds(run: Run) -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from plugin_utils import BuildDeadlockError, aio
-from plugin_utils.aio import _build
+from plugin_utils.aio import _build, _work
 from tests.aio.conftest import Run
 from tests.support.loops import LIMIT, Scope, at_rest, happened, in_threads, run_on
 from tests.support.waiting import wait_until
@@ -232,7 +232,7 @@ def _waiting(slot: aio.SingletonSlot[str]) -> int:
 @pytest.fixture
 def _no_patrol(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a waiter notice nothing by itself within the time of a test."""
-    monkeypatch.setattr(_build, "_PATROL", 100 * LIMIT)
+    monkeypatch.setattr(_work, "_PATROL", 100 * LIMIT)
 
 
 @pytest.mark.promise(27)

@@ -12,6 +12,7 @@ from plugin_utils.testing import run_together
 from tests.support.waiting import wait_until, waiters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -62,6 +63,12 @@ def _errors(slot: SingletonSlot[object], factory: FailsOnceAllWait) -> list[Base
         raise AssertionError
 
     return run_together(WAITERS + 1, call)
+
+
+def _context_of(call: Callable[[], object]) -> BaseException | None:
+    with pytest.raises(OSError, match="down") as caught:
+        call()
+    return caught.value.__context__
 
 
 @pytest.mark.promise(2)
@@ -130,9 +137,8 @@ def test_shared_error_keeps_its_own_cause() -> None:
         try:
             int("a request of this thread")
         except ValueError:
-            with pytest.raises(OSError, match="down") as caught:
-                slot.get(fail)
-        return caught.value.__context__
+            return _context_of(lambda: slot.get(fail))
+        raise AssertionError
 
     assert run_together(2, call) == [cause, cause]
 
