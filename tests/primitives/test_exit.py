@@ -51,6 +51,29 @@ def test_daemon_threads_in_a_build_do_not_keep_the_process(kind: str) -> None:
     assert child.run(_exit_during_a_build, kind).errors == ""
 
 
+def _exit_during_a_build_with_a_look(kind: str) -> None:
+    import atexit
+    import threading
+
+    from plugin_utils.testing import CountingFactory
+    from tests.primitives.faces import FACES
+
+    def close() -> None:
+        print(face.peek() is not None and face.reset())
+
+    factory = CountingFactory(object, held=True, timeout=60)
+    face = FACES[kind](factory)
+    atexit.register(close)
+    threading.Thread(target=face.get, daemon=True).start()
+    factory.wait_started()
+
+
+@pytest.mark.promise(20)
+def test_exit_that_looks_first_does_not_wait_for_a_build(kind: str) -> None:
+    """A plain `reset` would: `peek` tells whether there is anything to close."""
+    assert child.run(_exit_during_a_build_with_a_look, kind).output == "False\n"
+
+
 def _finaliser_builds_at_exit(kind: str) -> None:
     import os
 
