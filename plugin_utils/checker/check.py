@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from plugin_utils.checker.analysis import Analysis
-from plugin_utils.checker.fixable import plan_for
+from plugin_utils.checker.fixable import NoLockError, plan_for
 from plugin_utils.checker.model import PARSE_ERROR, Finding, Level
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.rules import RULES, Hit
@@ -70,6 +70,7 @@ def _all_hits(analysis: Analysis) -> Iterator[tuple[str, Hit]]:
 def _located(code: str, hit: Hit, path: str, lines: list[str], analysis: Analysis) -> Finding:
     node = hit.node
     before = lines[node.lineno - 1].encode()[: node.col_offset]
+    fixable, refusal = _fixable(hit, analysis)
     return Finding(
         path=path,
         line=node.lineno,
@@ -80,8 +81,17 @@ def _located(code: str, hit: Hit, path: str, lines: list[str], analysis: Analysi
         function=hit.function.qualname,
         name=hit.name,
         message=hit.message,
-        fixable=hit.site is not None and plan_for(hit.site, analysis) is not None,
+        fixable=fixable,
+        refusal=refusal,
     )
+
+
+def _fixable(hit: Hit, analysis: Analysis) -> tuple[bool, str]:
+    """Tell whether a hit can be fixed; and if only its lock stands in the way, what is amiss."""
+    try:
+        return hit.site is not None and plan_for(hit.site, analysis) is not None, ""
+    except NoLockError as refusal:
+        return False, str(refusal)
 
 
 def _end(node: ast.stmt | ast.expr) -> int:

@@ -6,13 +6,15 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from plugin_utils.checker.config import Config, ConfigError, check_codes, load, parse_level
+from plugin_utils.checker.config import Config, ConfigError, check_codes, parse_level
 from plugin_utils.checker.output import FORMATS
 from plugin_utils.checker.pages import page
 from plugin_utils.checker.rewrite import rewrite_files
 from plugin_utils.checker.rules import PAGES
 from plugin_utils.checker.run import MANY, Report, check_files, python_files
+from plugin_utils.checker.settings import Settings
 
 __all__ = ("check", "rule")
 
@@ -22,21 +24,23 @@ _CLEAN, _FOUND, _USAGE = 0, 1, 2
 def check(arguments: Sequence[str]) -> int:
     """Check the named files and folders; return 0 for clean, 1 for findings, 2 for trouble."""
     options = _parser().parse_args(arguments)
+    report = Report()
     try:
-        config = _configured(options)
+        settings = Settings(_overriding(options), isolated=options.isolated)
+        files = python_files(options.paths, settings, report)
     except ConfigError as error:
         print(f"plugin-utils check: {error}", file=sys.stderr)
         return _USAGE
-    report = Report()
-    files = python_files(options.paths, config, report)
-    check_files(files, config, report, _progress(len(files)))
+    check_files(files, settings, report, _progress(len(files)))
     if options.diff or options.fix:
-        rewrite_files(report, config, unsafe=options.unsafe_fixes, write=not options.diff)
+        rewrite_files(report, settings, unsafe=options.unsafe_fixes, write=not options.diff)
     if not options.diff and (output := FORMATS[options.output_format](report)):
         print(output)
     for message in report.unreadable:
         print(f"plugin-utils check: cannot read {message}", file=sys.stderr)
-    if report.unreadable:
+    for message in report.unwritable:
+        print(f"plugin-utils check: cannot write {message}", file=sys.stderr)
+    if report.unreadable or report.unwritable:
         return _USAGE
     return _FOUND if report.findings and not options.exit_zero else _CLEAN
 
@@ -45,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="plugin-utils check",
         description="Find shared objects that two threads can build twice or see half-built.",
-        epilog="exit code: 0 nothing found, 1 something found, 2 wrong usage or unreadable path",
+        epilog="exit code: 0 nothing found, 1 something found,"
+        " 2 wrong usage, or a path that cannot be read or written",
     )
     add = parser.add_argument
     add("paths", nargs="+", metavar="PATH", help="a Python file, or a folder of them")
@@ -61,15 +66,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _configured(options: argparse.Namespace) -> Config:
-    config = Config() if options.isolated else load(options.paths)
-    if options.select is not None:
-        config = replace(config, select=check_codes("--select", _split(options.select)))
-    if options.ignore is not None:
-        config = replace(config, ignore=check_codes("--ignore", _split(options.ignore)))
+def _overriding(options: argparse.Namespace) -> Callable[[Config], Config]:
+    """Return what puts the options that are given in the place of a folder's settings.
+
+    Raises:
+        ConfigError: An option cannot be meant.
+    """
+    given: dict[str, Any] = {}
+    for name in ("select", "ignore"):
+        codes: str | None = getattr(options, name)
+        if codes is not None:
+            given[name] = check_codes(f"--{name}", _split(codes))
     if options.level is not None:
-        config = replace(config, level=parse_level(options.level))
-    return config
+        given["level"] = parse_level(options.level)
+    return lambda config: replace(config, **given)
 
 
 def _split(codes: str) -> list[str]:

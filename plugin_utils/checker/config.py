@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 from plugin_utils.checker.model import Finding, Level
 from plugin_utils.checker.rules import PAGES
 
-__all__ = ("Config", "ConfigError", "check_codes", "load", "parse_level")
+__all__ = ("Config", "ConfigError", "check_codes", "parse_level", "read_config")
 
 
 class ConfigError(Exception):
@@ -30,39 +30,38 @@ class Config:
     level: Level = Level.MEDIUM
     exclude: tuple[str, ...] = ()
     """Patterns of paths relative to `root`; a folder's pattern covers what is in it."""
-    root: Path = Path()
+    root: str = ""
+    """The folder that the settings stand in."""
 
     def shows(self, finding: Finding) -> bool:
         """Tell whether `finding` is asked for."""
         selected = finding.code.startswith(self.select) and not finding.code.startswith(self.ignore)
         return selected and finding.level >= self.level
 
-    def excludes(self, path: str) -> bool:
-        """Tell whether the file or folder at `path` is excluded."""
+    def excludes(self, real: str) -> bool:
+        """Tell whether the file or folder at `real`, a path without links, is excluded."""
         if not self.exclude:
             return False
-        relative = Path(os.path.relpath(Path(path).resolve(), self.root))
+        relative = Path(os.path.relpath(real, self.root))
         wholes = (folder.as_posix() for folder in (relative, *relative.parents))
         names = [*wholes, *relative.parts]
         patterns = [pattern.rstrip("/") for pattern in self.exclude]
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
-def load(paths: Iterable[str]) -> Config:
-    """Return the settings of the project that holds `paths`, or the defaults.
-
-    The project is the nearest folder, from the common parent of `paths` upwards, whose
-    pyproject.toml has a table `[tool.plugin-utils.check]`.
+def read_config(folder: str) -> Config | None:
+    """Return the settings in the pyproject.toml of `folder`, or `None` if it has none for us.
 
     Raises:
         ConfigError: The file is not TOML, or a setting is unknown or of the wrong kind.
     """
-    start = Path(os.path.commonpath([Path(path).resolve() for path in paths]))
-    for folder in (start, *start.parents):
-        table = _table(folder / "pyproject.toml")
-        if table is not None:
-            return _config(table, folder)
-    return Config()
+    file = Path(folder, "pyproject.toml")
+    table = _table(file)
+    try:
+        return None if table is None else _config(table, folder)
+    except ConfigError as error:
+        message = f"{file}: {error}"
+        raise ConfigError(message) from error
 
 
 def _table(file: Path) -> dict[str, object] | None:
@@ -87,7 +86,7 @@ def _is_table(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _config(table: dict[str, object], root: Path) -> Config:
+def _config(table: dict[str, object], root: str) -> Config:
     unknown = table.keys() - {"select", "ignore", "level", "exclude"}
     if unknown:
         message = (

@@ -69,7 +69,7 @@ class Class:
         init = self.methods.get("__init__")
         if init is None or init.receives_class:  # the instances of a metaclass are classes
             return frozenset()
-        return _locks_of(init) - self.bindings.keys()
+        return _locks_of(init)
 
     @property
     def is_singleton(self) -> bool:

@@ -11,15 +11,20 @@ import ast
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.check import hits_in
 from plugin_utils.checker.edits import Edits
-from plugin_utils.checker.fixable import Plan, plan_for
+from plugin_utils.checker.fixable import NoLockError, Plan, plan_for
 from plugin_utils.checker.imports import import_lazy_singleton, import_threading
 from plugin_utils.checker.model import Finding
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.safety import builds_surely
-from plugin_utils.checker.source import parse
+from plugin_utils.checker.sites import Site
+from plugin_utils.checker.source import lines_of, parse
 from plugin_utils.checker.syntax import last_line
 
 __all__ = ("fix_source",)
+
+_DECORATOR = "lazy_singleton"
+# Where one of these is, a line holds more than one statement: another one, or a comment.
+_MORE = frozenset("#;")
 
 
 def fix_source(text: str, findings: list[Finding], *, unsafe: bool = False) -> str:
@@ -43,16 +48,25 @@ def fix_source(text: str, findings: list[Finding], *, unsafe: bool = False) -> s
 def _is_sound(text: str, key: tuple[str, str]) -> bool:
     """Tell whether a rewrite kept its promise; other people's code deserves the second look."""
     try:
-        return _plan(text, key) is None
+        return _found(text, key) is None
     except SyntaxError:
         return False
 
 
 def _plan(text: str, key: tuple[str, str]) -> Plan | None:
+    found = _found(text, key)
+    try:
+        return plan_for(*found) if found else None
+    except NoLockError:  # the rewrite before this one took away the way out
+        return None
+
+
+def _found(text: str, key: tuple[str, str]) -> tuple[Site, Analysis] | None:
+    """Return the lazy build that is reported for a function and a slot."""
     analysis = Analysis(Module(parse(text), text))
     named = {(hit.function.qualname, hit.name): hit.site for _, hit in hits_in(analysis)}
     site = named.get(key)
-    return plan_for(site, analysis) if site is not None else None
+    return (site, analysis) if site is not None else None
 
 
 def _lock_in_place(plan: Plan, text: str) -> str:
@@ -68,9 +82,10 @@ def _lock_in_place(plan: Plan, text: str) -> str:
         _lock_rest(plan, edits, outer)
     else:
         _lock_body(plan, edits, outer)
-    # Not a `Lock`: a builder may come back through another module. It must not begin to hang.
-    edits.insert_after(last_line(plan.binding), f"{plan.lock} = threading.RLock()")
-    import_threading(plan, edits)
+    if plan.is_lock_new:
+        # Not a `Lock`: a builder may come back through another module. It must not begin to hang.
+        edits.insert_after(last_line(plan.binding), f"{plan.lock} = threading.RLock()")
+        import_threading(plan, edits)
     return edits.apply()
 
 
@@ -104,35 +119,78 @@ def _decorate(plan: Plan, text: str) -> str:
     """Rewrite to `@lazy_singleton`: the slot goes, and the function only builds."""
     edits = Edits(text, plan.module.tree)
     import_lazy_singleton(plan, edits)
-    edits.insert_before(plan.function.lineno, f"{edits.prefix(plan.function)}@lazy_singleton")
+    edits.insert_before(plan.function.lineno, f"{edits.prefix(plan.function)}@{_DECORATOR}")
     edits.return_instead(plan.stores[0])
+    for first, last in _superfluous(plan):
+        edits.drop(first, last)
     edits.drop_with_blanks(plan.binding.lineno, last_line(plan.binding))
-    for statement in plan.function.body:
-        if isinstance(statement, ast.Global):
-            edits.drop(statement.lineno, last_line(statement))
-    body_end = last_line(plan.stores[0])
-    edits.drop(body_end + 1, last_line(plan.function.body[-1]))
     if plan.is_early:
         edits.drop_through_blanks(plan.guard.lineno, last_line(plan.guard))
     else:
-        edits.drop(plan.guard.lineno, plan.guard.lineno)
         unit = edits.prefix(plan.build[0]).removeprefix(edits.prefix(plan.guard))
-        edits.outdent(plan.guard.lineno + 1, body_end, unit)
+        edits.outdent(plan.guard.lineno + 1, last_line(plan.stores[0]), unit)
     return edits.apply()
+
+
+def _superfluous(plan: Plan) -> list[tuple[int, int]]:
+    """Return the first and last lines of what a function that only builds has no use for."""
+    guard_end = last_line(plan.guard) if plan.is_early else plan.guard.lineno
+    return [
+        *((node.lineno, last_line(node)) for node in (plan.binding, *_globals_in(plan))),
+        (plan.guard.lineno, guard_end),
+        (last_line(plan.stores[0]) + 1, last_line(plan.function.body[-1])),
+    ]
 
 
 def _can_be_decorated(plan: Plan) -> bool:
     """Tell whether the slot is the accessor's own, filled once, at the end, by a sure object."""
     build = plan.build[:-1] if plan.is_early else plan.build
-    globals_ = [node for node in plan.function.body if isinstance(node, ast.Global)]
     return (
         len(plan.stores) == 1
         and build[-1] is plan.stores[0]
         and len(plan.returns) == 1 + plan.is_early
-        and all(node.names == [plan.slot] for node in globals_)
+        and all(node.names == [plan.slot] for node in _globals_in(plan))
         and builds_surely(plan.stores[0].value)
         and plan.is_slot_private
+        and _begins_with_guard(plan)
+        and _is_apart(plan)
+        and _is_decorator_free(plan.module)
     )
+
+
+def _globals_in(plan: Plan) -> list[ast.Global]:
+    return [node for node in plan.function.body if isinstance(node, ast.Global)]
+
+
+def _begins_with_guard(plan: Plan) -> bool:
+    """Tell whether nothing runs before the guard: it would run for the first caller only."""
+    before = plan.function.body[: plan.function.body.index(plan.guard)]
+    rest = [node for node in before if not isinstance(node, ast.Global)]
+    return all(isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant) for n in rest)
+
+
+def _is_apart(plan: Plan) -> bool:
+    """Tell whether nothing else, no code and no comment, stands where something is left out."""
+    store, last = plan.stores[0], plan.function.body[-1]
+    lines = lines_of(plan.module.text)
+    dropped = "".join(line for first, end in _superfluous(plan) for line in lines[first - 1 : end])
+    # A comment right above the binding would stand above something else.
+    above = lines[max(plan.binding.lineno - 2, 0)]
+    # `return` takes the place of what stands before the sign of equality, on its line.
+    equals = lines[store.lineno - 1].encode()[store.targets[0].end_col_offset :]
+    return (
+        _MORE.isdisjoint(dropped)
+        and not above.startswith("#")
+        and last.lineno > last_line(store)
+        and b"=" in equals
+    )
+
+
+def _is_decorator_free(module: Module) -> bool:
+    """Tell whether `lazy_singleton` means what it should, or nothing yet."""
+    meant = "plugin_utils.lazy_singleton"
+    defined = {*module.bindings, *module.functions, *module.classes}
+    return module.imports.get(_DECORATOR, meant) == meant and _DECORATOR not in defined
 
 
 def _name_in(test: ast.expr) -> ast.Name:

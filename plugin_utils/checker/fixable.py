@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import ast
 import builtins
+import keyword
 import re
 from dataclasses import dataclass, replace
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.definitions import Function
+from plugin_utils.checker.locking import NoLockError, held_lock
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.safety import allows_none, can_be_none, comes_back
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Place
+from plugin_utils.checker.source import lines_of
 from plugin_utils.checker.syntax import last_line, last_name
 
-__all__ = ("Plan", "plan_for")
+__all__ = ("NoLockError", "Plan", "plan_for")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class Plan:
     local: str = ""
     """A free name for the one read of the slot."""
     lock: str = ""
-    """A free name for the lock."""
+    is_lock_new: bool = True
+    """Whether `lock` is a free name, and not what others hold around the slot."""
 
     @property
     def returned_slots(self) -> list[ast.expr]:
@@ -53,22 +57,23 @@ class Plan:
 
     @property
     def is_slot_private(self) -> bool:
-        """Whether nothing but the accessor and the binding knows the slot, not even by a string."""
-        inside = sum(map(self._mentions, ast.walk(self.function)))
-        return sum(map(self._mentions, ast.walk(self.module.tree))) == inside + 1
+        """Whether nothing but the accessor and the binding names the slot.
 
-    def _mentions(self, node: ast.AST) -> bool:
-        match node:
-            case ast.Name(id=name) | ast.Constant(value=name) | ast.Attribute(attr=name):
-                return name == self.slot
-            case ast.Global(names=names):
-                return self.slot in names
-            case _:
-                return False
+        Judged by the text: a string, a keyword or a comment elsewhere is a mention, too.
+        """
+        own = [self.function, self.binding]
+        inside = {n for node in own for n in range(node.lineno, last_line(node) + 1)}
+        lines = enumerate(lines_of(self.module.text), start=1)
+        mention = re.compile(rf"\b{self.slot}\b")
+        return not any(mention.search(line) for number, line in lines if number not in inside)
 
 
 def plan_for(site: Site, analysis: Analysis) -> Plan | None:
-    """Return how the accessor of `site` can be fixed, or `None` if it cannot safely be."""
+    """Return how the accessor of `site` can be fixed, or `None` if it cannot safely be.
+
+    Raises:
+        NoLockError: Only its lock stands in the way.
+    """
     module, node = analysis.module, site.function.node
     binding = _binding(site, module)
     guard = _guard(node, site.slot.name)
@@ -90,7 +95,7 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
         stores=tuple(node for part in build for node in _stores_in(part, site.slot.name)),
         returns=tuple(n for n in site.function.own_nodes if isinstance(n, ast.Return)),
     )
-    return _with_names(plan) if _is_safe(plan, site) else None
+    return _with_names(plan, site, analysis) if _is_safe(plan, site) else None
 
 
 def _binding(site: Site, module: Module) -> ast.Assign | ast.AnnAssign | None:
@@ -180,14 +185,24 @@ def _is_plain(function: Function, module: Module) -> bool:
     )
 
 
-def _with_names(plan: Plan) -> Plan | None:
-    """Return the plan with free names: a local that hides nothing, a lock unheard of so far."""
+def _with_names(plan: Plan, site: Site, analysis: Analysis) -> Plan | None:
+    """Return the plan with its names: a local that hides nothing, and the one lock of the slot."""
     bare = plan.slot.strip("_").lower()
-    taken = plan.module.names | {*dir(builtins), *_names_in(plan.function)}
-    local = next((n for n in (bare, "found", f"{bare}_now") if n not in taken), None)
+    taken = plan.module.names | site.function.locals | {*dir(builtins), *_names_in(plan.function)}
+    locals_ = (n for n in (bare, "found", f"{bare}_now") if _is_name_of_variable(n))
+    local = next((name for name in locals_ if name not in taken), None)
+    if local is None:
+        return None
+    held = held_lock(site, plan.binding, analysis)
+    if held is not None:
+        return replace(plan, local=local, lock=held, is_lock_new=False)
     locks = (f"_{bare}_lock", f"_{bare}_build_lock")
     lock = next((n for n in locks if not re.search(rf"\b{n}\b", plan.module.text)), None)
-    return replace(plan, local=local, lock=lock) if local and lock else None
+    return replace(plan, local=local, lock=lock) if lock else None
+
+
+def _is_name_of_variable(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _names_in(function: ast.FunctionDef) -> set[str]:

@@ -18,7 +18,6 @@ from plugin_utils.checker.events import Flow, Test
 from plugin_utils.checker.exits import caught_by, flagged, leaves, missed_by, suppressed_by
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.notes import Notes
-from plugin_utils.checker.syntax import makes_own_lock
 
 __all__ = ("walk",)
 
@@ -131,12 +130,8 @@ class _Walker:
         name = expression.id
         if name in function.annotated_locks or self._module.is_lock(expression):
             return True
-        kept = list(values_of(name, function)) if name in function.bound else []
-        return bool(kept) and all(map(self._is_lasting, kept))
-
-    def _is_lasting(self, value: ast.expr) -> bool:
-        """Tell whether `value` is a lock that was there before."""
-        return self._module.is_lock(value) and not makes_own_lock(value)
+        kept = list(values_of(name, function))
+        return bool(kept) and all(map(self._module.is_lock, kept))
 
     def _try(self, node: ast.Try | ast.TryStar, state: State) -> None:
         caught = [name for handler in node.handlers for name in caught_by(handler)]

@@ -26,7 +26,9 @@ def import_threading(plan: Plan, edits: Edits) -> None:
 def import_lazy_singleton(plan: Plan, edits: Edits) -> None:
     """Make sure that `lazy_singleton` is imported before the accessor, after all other imports."""
     found = _imports(plan, plan.function)
-    if any(alias.name == "lazy_singleton" for node in found for alias in node.names):
+    if any(
+        (alias.asname or alias.name) == "lazy_singleton" for node in found for alias in node.names
+    ):
         return
     line = "from plugin_utils import lazy_singleton"
     if found:

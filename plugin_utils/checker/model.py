@@ -53,6 +53,8 @@ class Finding:
     """The slot, as the source spells it: `_client`, `Bus._instance`, `_rooms[...]`."""
     message: str
     fixable: bool = field(default=False, compare=False)
+    refusal: str = field(default="", compare=False)
+    """Why it is not fixable, if only its lock stands in the way."""
 
     @property
     def url(self) -> str:

@@ -93,7 +93,6 @@ class Notes:
                 self.assign([ast.Subscript(owner, key, ast.Store())], new, node, rest, state)
             case ast.Call(
                 func=ast.Attribute(value=owner, attr="update"),
-                args=[],
                 keywords=[ast.keyword(arg=str(name), value=new)],
             ):
                 item = ast.Subscript(owner, ast.Constant(name), ast.Store())
@@ -205,7 +204,7 @@ class Notes:
 def _is_of_instance(lock: ast.expr, function: Function) -> bool:
     """Tell whether `lock` is one that each instance of the function's class makes for itself."""
     match lock:
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == function.receiver != "":
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == function.receiver:
             owner = function.owner
             return owner is not None and attr in owner.own_locks and not owner.is_singleton
         case _:

@@ -6,14 +6,16 @@ import difflib
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from plugin_utils.checker.check import check_source
 from plugin_utils.checker.config import Config
 from plugin_utils.checker.fix import fix_source
 from plugin_utils.checker.model import Finding
+from plugin_utils.checker.output.text import counted, line_of
 from plugin_utils.checker.run import Report
+from plugin_utils.checker.settings import Settings
 from plugin_utils.checker.source import lines_of, read
+from plugin_utils.checker.writing import replace_content
 
 __all__ = ("rewrite_files",)
 
@@ -21,18 +23,37 @@ __all__ = ("rewrite_files",)
 _ROUNDS = 20
 
 
-def rewrite_files(report: Report, config: Config, *, unsafe: bool, write: bool) -> None:
+def rewrite_files(report: Report, settings: Settings, *, unsafe: bool, write: bool) -> None:
     """Fix what is fixable in `report`: in the files, or as a diff on standard output.
 
-    The findings of a file that was written are replaced by what is left of them.
+    The findings of a file that was written are replaced by what is left of them. A file that
+    cannot be written is noted in `report`, and stays as it is.
     """
     by_path: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
         by_path[finding.path].append(finding)
     for path, findings in by_path.items():
         if any(finding.fixable for finding in findings):
-            by_path[path] = _rewrite(path, findings, config, unsafe=unsafe, write=write)
+            config = settings.of(path)
+            try:
+                by_path[path] = _rewrite(path, findings, config, unsafe=unsafe, write=write)
+            except OSError as error:
+                report.unwritable.append(f"{path}: {error.strerror}")
     report.findings = [finding for found in by_path.values() for finding in found]
+    _tell_what_is_left(report, is_shown=write)
+
+
+def _tell_what_is_left(report: Report, *, is_shown: bool) -> None:
+    """Say what no fix is known for, unless the report says it, and why if only a lock is amiss."""
+    left = [finding for finding in report.findings if not finding.fixable]
+    for finding in left:
+        if not is_shown:
+            print(line_of(finding), file=sys.stderr)
+        if finding.refusal:
+            where = f"{finding.path}:{finding.line}:{finding.column}"
+            print(f"{where}: not rewritten: {finding.refusal}", file=sys.stderr)
+    if left and not is_shown:
+        print(f"{counted(len(left), 'finding')} cannot be fixed with `--fix`.", file=sys.stderr)
 
 
 def _rewrite(
@@ -46,7 +67,8 @@ def _rewrite(
     if not write:
         _show(path, source.text, fixed.text)
         return findings
-    Path(path).write_bytes(fixed.text.encode(source.encoding))
+    if fixed.text != source.text:
+        replace_content(path, fixed.text.encode(source.encoding))
     print(f"{path}: fixed {len(fixed.done)}", file=sys.stderr)
     return fixed.left
 

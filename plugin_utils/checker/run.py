@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plugin_utils.checker.check import check_source, unparsable
-from plugin_utils.checker.config import Config
 from plugin_utils.checker.model import Finding
+from plugin_utils.checker.settings import Settings
 from plugin_utils.checker.source import decode
 
 __all__ = ("MANY", "Report", "check_bytes", "check_file", "check_files", "python_files")
@@ -30,41 +30,48 @@ _CHUNK = 8
 
 @dataclass(slots=True)
 class Report:
-    """What a run found, and what it could not read."""
+    """What a run found, and what it could not read or write."""
 
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
     unreadable: list[str] = field(default_factory=list)
     """One message a path."""
+    unwritable: list[str] = field(default_factory=list)
+    """One message a file that stays as it was."""
 
 
-def python_files(paths: Iterable[str], config: Config, report: Report) -> list[str]:
+def python_files(paths: Iterable[str], settings: Settings, report: Report) -> list[str]:
     """Return the files to check: each file that is named, and each `.py` file in a named folder.
 
-    A pipe is read only if it is named: in a folder, nobody may ever write into it.
+    Each is returned once, by the first of its names. A pipe is read only if it is named: in a
+    folder, nobody may ever write into it.
+
+    Raises:
+        ConfigError: The settings of a folder on the way cannot be meant.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for path in paths:
-        if Path(path).is_dir():
-            found.update(dict.fromkeys(_inside(path, config, report)))
-        elif not config.excludes(path):
-            found[path] = None
-    return list(found)
+        for file in _inside(path, settings, report) if Path(path).is_dir() else [path]:
+            real = os.path.realpath(file)
+            if real not in found and not settings.exclude(real):
+                found[real] = file
+    return list(found.values())
 
 
-def _inside(folder: str, config: Config, report: Report) -> Iterator[str]:
+def _inside(folder: str, settings: Settings, report: Report) -> Iterator[str]:
     def note(error: OSError) -> None:
         report.unreadable.append(f"{error.filename}: {error.strerror}")
 
     for parent, folders, files in os.walk(folder, onerror=note):
+        real = os.path.realpath(parent)
         folders[:] = sorted(
             name
             for name in folders
-            if name not in _SKIPPED and not config.excludes(f"{parent}/{name}")
+            if name not in _SKIPPED and not settings.exclude(f"{real}/{name}")
         )
         for name in sorted(files):
             path = Path(parent, name)
-            if name.endswith(".py") and not config.excludes(str(path)) and not path.is_fifo():
+            if name.endswith(".py") and not path.is_fifo():
                 yield str(path)
 
 
@@ -100,7 +107,7 @@ def _without_collection() -> Generator[None]:
 
 
 def check_files(
-    paths: list[str], config: Config, report: Report, progress: Callable[[int], object]
+    paths: list[str], settings: Settings, report: Report, progress: Callable[[int], object]
 ) -> None:
     """Check every file of `paths` into `report`; `progress` hears how many are done."""
     for done, (path, found) in enumerate(zip(paths, _checked(paths), strict=True), start=1):
@@ -108,7 +115,7 @@ def check_files(
             report.unreadable.append(f"{path}: {found.strerror}")
         else:
             report.files += 1
-            report.findings += filter(config.shows, found)
+            report.findings += filter(settings.of(path).shows, found) if found else ()
         progress(done)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from plugin_utils.checker.definitions import Function
 from plugin_utils.checker.module import Module
 from plugin_utils.checker.syntax import last_name
 from plugin_utils.checker.words import is_class_name
 
-__all__ = ("allows_none", "builds_surely", "can_be_none", "comes_back")
+__all__ = ("allows_none", "builds_surely", "can_be_none", "comes_back", "names_reached")
 
 _DEPTH = 3
 # They say in their contract that they may give nothing.
@@ -38,25 +39,59 @@ def can_be_none(value: ast.expr, function: Function, module: Module, depth: int 
 
 def _may_return_none(function: Function, module: Module, depth: int) -> bool:
     returns = [node.value for node in function.own_nodes if isinstance(node, ast.Return)]
-    falls_off = not isinstance(
-        function.node.body[-1], ast.Return | ast.Raise | ast.Try | ast.With | ast.If
-    )
     return (
-        falls_off
+        _falls_off(function.node.body)
         or not returns
         or allows_none(function.node.returns)
         or any(v is None or can_be_none(v, function, module, depth) for v in returns)
     )
 
 
+def _falls_off(block: Sequence[ast.stmt]) -> bool:
+    """Tell whether control can come to the end of `block`. In doubt it can."""
+    match block[-1] if block else None:
+        case ast.Return() | ast.Raise():
+            return False
+        case ast.If(body=body, orelse=orelse):
+            return _falls_off(body) or _falls_off(orelse)
+        case ast.With(items=items, body=body):
+            return _falls_off(body) or any(_suppresses(item.context_expr) for item in items)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+            ends = [[*body, *orelse], *(handler.body for handler in handlers)]
+            return _falls_off(finalbody) and any(map(_falls_off, ends))
+        case ast.Match(cases=cases):
+            return not _takes_all(cases[-1]) or any(_falls_off(case.body) for case in cases)
+        case _:
+            return True
+
+
+def _takes_all(case: ast.match_case) -> bool:
+    match case:
+        case ast.match_case(pattern=ast.MatchAs(pattern=None), guard=None):
+            return True
+        case _:
+            return False
+
+
+def _suppresses(context: ast.expr) -> bool:
+    """Tell whether a context says by its name that it goes on after an error."""
+    return isinstance(context, ast.Call) and "suppress" in last_name(context.func)
+
+
 def _kept_in(name: str, function: Function) -> list[ast.expr]:
     """Return what the function assigns to its local `name`."""
-    return [
-        node.value
-        for node in function.own_nodes
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
+    found: list[ast.expr] = []
+    for node in function.own_nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pass
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                targets = [target]
+            case _:
+                continue
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            found.append(value)
+    return found
 
 
 def allows_none(annotation: ast.expr | None) -> bool:
@@ -69,17 +104,20 @@ def allows_none(annotation: ast.expr | None) -> bool:
 
 def comes_back(accessor: Function, module: Module) -> bool:
     """Tell whether the build can call the accessor again, by way of this module's functions."""
+    return accessor.name in names_reached(accessor.node.body, module)
+
+
+def names_reached(roots: Sequence[ast.AST], module: Module) -> set[str]:
+    """Return the names in `roots`, and in what this module defines by those names, and so on."""
     seen: set[str] = set()
-    todo: list[ast.AST] = [*accessor.node.body]
+    todo: list[ast.AST] = [*roots]
     while todo:
         for node in ast.walk(todo.pop()):
             name = last_name(node) if isinstance(node, ast.expr) else ""
-            if name == accessor.name:
-                return True
             if name and name not in seen:
                 seen.add(name)
                 todo += _definitions(name, module)
-    return False
+    return seen
 
 
 def _definitions(name: str, module: Module) -> list[ast.AST]:

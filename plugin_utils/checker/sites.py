@@ -51,12 +51,8 @@ class Site:
     @property
     def locks(self) -> frozenset[str]:
         """The names of the locks that hold a test of the slot and the store."""
-        return frozenset(
-            last_name(region.lock)
-            for regions in self._common
-            if is_real(regions)
-            for region in regions
-        )
+        regions = (region for common in self._common for region in common)
+        return frozenset(last_name(region.lock) for region in regions)
 
     @property
     def _common(self) -> list[Regions]:

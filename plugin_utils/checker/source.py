@@ -21,7 +21,7 @@ UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 _NOQA = re.compile(r"#\s*noqa\b(?P<codes>:\s*[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*plugin-utils:\s*ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")
-_CODE = re.compile(r"[A-Z]+[0-9]+")
+_SEPARATORS = re.compile(r"[:,\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,12 @@ def lines_of(text: str) -> list[str]:
 class _Silencer:
     """A comment that silences some codes on its line; no codes means all of them."""
 
-    codes: frozenset[str]
+    codes: tuple[str, ...]
+    """Codes or beginnings of codes, as in the settings."""
     has_reason: bool = True
 
     def covers(self, finding: Finding) -> bool:
-        return not self.codes or finding.code in self.codes
+        return not self.codes or finding.code.startswith(self.codes)
 
 
 def unsilenced(findings: list[Finding], text: str) -> list[Finding]:
@@ -121,8 +122,8 @@ def _silencers(text: str) -> dict[int, list[_Silencer]]:
     return found
 
 
-def _codes(text: str) -> frozenset[str]:
-    return frozenset(_CODE.findall(text.upper()))
+def _codes(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, _SEPARATORS.split(text.upper())))
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from plugin_utils.checker import RULES, command, rewrite
+from plugin_utils.checker import RULES, command, rewrite, writing
 from plugin_utils.checker import __main__ as runnable
 from plugin_utils.checker.command import check, rule
+from plugin_utils.checker.source import Source
 
 RACY = """\
 _client = None
@@ -242,6 +243,80 @@ def test_fix_rewrites_the_file_and_reports_what_is_left(
     assert captured.err == "racy.py: fixed 1\n"
     assert "Found 1 finding in 1 file." in captured.out
     assert "with _client_lock:" in (project / "racy.py").read_text(encoding="utf-8")
+
+
+def test_diff_says_what_cannot_be_fixed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard error, so that the rest can be piped into `patch`; alone or beside a change."""
+    unfixable = RACY.replace("client()", "client(url)")
+    (project / "racy.py").write_text(unfixable, encoding="utf-8")
+    assert check(["racy.py", "--diff"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    line, summary = captured.err.splitlines()
+    assert line.startswith("racy.py:7:9: LS001 [high] `_client` is tested")
+    assert summary == "1 finding cannot be fixed with `--fix`."
+    (project / "other.py").write_text(RACY, encoding="utf-8")
+    assert check([".", "--diff"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("--- other.py\n")
+    assert captured.err.splitlines() == [line, summary]
+
+
+def test_diff_of_what_can_all_be_fixed_is_nothing_but_the_diff(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is nothing else to say."""
+    assert check([str(project / "racy.py"), "--diff"]) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_fix_of_one_file_by_two_names_leaves_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is one file, checked once and fixed once."""
+    assert check(["--fix", "racy.py", "./racy.py"]) == 0
+    assert capsys.readouterr() == (
+        "No racy lazy singletons in 1 file.\n",
+        "racy.py: fixed 1\n",
+    )
+
+
+def test_a_file_that_cannot_be_written_is_named_and_the_others_are_fixed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its finding stays, and the exit code says that not all went well."""
+
+    def replace_content(path: str, data: bytes) -> None:
+        if path == "b.py":
+            raise PermissionError(13, "Permission denied", path)
+        writing.replace_content(path, data)
+
+    for name in ("a.py", "b.py", "c.py"):
+        (project / name).write_text(RACY, encoding="utf-8")
+    monkeypatch.setattr(rewrite, "replace_content", replace_content)
+    assert check(["a.py", "b.py", "c.py", "--fix"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == [
+        "a.py: fixed 1",
+        "c.py: fixed 1",
+        "plugin-utils check: cannot write b.py: Permission denied",
+    ]
+    assert captured.out.startswith("b.py:7:9: LS001")
+    assert (project / "b.py").read_text(encoding="utf-8") == RACY
+    assert "with _client_lock:" in (project / "c.py").read_text(encoding="utf-8")
+
+
+def test_a_file_that_turns_out_to_be_mended_is_not_written(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever mended it meanwhile has the last word."""
+
+    def read(_path: str) -> Source:
+        return Source("x = 1\n", "utf-8")
+
+    monkeypatch.setattr(rewrite, "read", read)
+    assert check(["racy.py", "--fix"]) == 1
+    assert (project / "racy.py").read_text(encoding="utf-8") == RACY
 
 
 CHAIN = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from typing import Any
 
 import pytest
@@ -37,6 +37,21 @@ def test_what_was_rewritten_is_clean_and_stays_as_it_is(path: Path, *, unsafe: b
     assert not any(finding.fixable for finding in check_source(once))
     assert fixed(once, unsafe=unsafe) == once
 
+
+BUILD = """
+class Client:
+    def __init__(self):
+        builds.append(self)
+        wait_for_the_others()
+
+_client = None
+
+def client():
+    global _client
+    if _client is None:
+        _client = Client()
+    return _client
+"""
 
 NEVER = {
     "arguments": """
@@ -128,6 +143,103 @@ NEVER = {
             global _x
             if _x is None:
                 _x = make_client()
+            return _x
+        """,
+    "a builder that falls off an if": """
+        _x = None
+        def make_client():
+            if ready():
+                return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off an else": """
+        _x = None
+        def make_client():
+            if ready():
+                return Client()
+            else:
+                log()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off a handler": """
+        _x = None
+        def make_client():
+            try:
+                return Client()
+            except OSError:
+                pass
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off a with": """
+        _x = None
+        def make_client():
+            with lock:
+                if ready():
+                    return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off what is suppressed": """
+        _x = None
+        def make_client():
+            with suppress(OSError):
+                return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off a match": """
+        _x = None
+        def make_client():
+            match kind():
+                case "a":
+                    return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a builder that falls off a case": """
+        _x = None
+        def make_client():
+            match kind():
+                case "a":
+                    log()
+                case _:
+                    return Client()
+        def get():
+            global _x
+            if _x is None:
+                _x = make_client()
+            return _x
+        """,
+    "a local that is declared to begin as None": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                client: Client | None = None
+                if ready():
+                    client = Client()
+                _x = client
             return _x
         """,
     "a builder that says Optional": """
@@ -313,6 +425,15 @@ NEVER = {
                 _x = Client()
             return _x
         """,
+    "no free name for the local": """
+        _x = None
+        x = found = x_now = 1
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
     "no free name for the lock": """
         _x = _x_lock = _x_build_lock = None
         _x = None
@@ -331,6 +452,127 @@ def test_what_cannot_safely_be_rewritten_is_left_alone(text: str) -> None:
     text = dedent(text)
     assert fixed(text, unsafe=True) == text
     assert not any(finding.fixable for finding in check_source(text))
+
+
+BUILDERS = {
+    "if and else": """
+        if ready():
+            return Client()
+        else:
+            raise RuntimeError
+        """,
+    "try": """
+        try:
+            return Client()
+        except OSError:
+            raise RuntimeError
+        """,
+    "try and else": """
+        try:
+            log()
+        except OSError:
+            return Client("")
+        else:
+            return Client()
+        """,
+    "finally": """
+        try:
+            log()
+        finally:
+            return Client()
+        """,
+    "with": """
+        with open("key") as file, lock:
+            return Client(file.read())
+        """,
+    "match": """
+        match kind():
+            case "a":
+                return Client("a")
+            case _:
+                return Client()
+        """,
+}
+
+
+@pytest.mark.parametrize("body", BUILDERS.values(), ids=BUILDERS)
+def test_a_builder_that_always_returns_its_object_is_no_obstacle(body: str) -> None:
+    """However its last statement is built up."""
+    builder = "def make_client():\n" + indent(dedent(body).strip(), "    ") + "\n"
+    text = f"{builder}_x = None\ndef get():\n    global _x\n    if _x is None:\n"
+    text += "        _x = make_client()\n    return _x\n"
+    assert "_x = found = make_client()" in fixed(text.replace("def get", "x = 1\ndef get"))
+
+
+@pytest.mark.parametrize("slot", ["_lambda", "_import", "_async", "_class", "_global", "_", "_1"])
+def test_a_slot_whose_name_leaves_no_variable_is_read_into_another(slot: str) -> None:
+    """What is offered is done: a keyword is no name for a local."""
+    text = BUILD.replace("_client", slot)
+    (finding,) = check_source(text)
+    assert finding.fixable
+    assert f"    found = {slot}\n" in fixed(text)
+    assert check_source(fixed(text)) == []
+
+
+NOT_DECORATED = {
+    "another slot on the line of the binding": (
+        "_client = None\n",
+        "_client = None; _model = None\n",
+    ),
+    "a comment at the binding": ("_client = None\n", "_client = None  # the one client\n"),
+    "a comment above the binding": ("_client = None\n", "# The one client.\n_client = None\n"),
+    "a call on the line of global": ("global _client\n", 'global _client; log("x")\n'),
+    "a comment at global": ("global _client\n", "global _client  # the one client\n"),
+    "a statement before the guard": ("    if _cl", "    if closed: raise RuntimeError\n    if _cl"),
+    "a comment at the guard": ("None:\n", "None:  # first use\n"),
+    "a comment after the store": ("    return _c", "        # It is ready.\n    return _c"),
+    "a comment before the return": ("    return _c", "\n    # It is ready.\n    return _c"),
+    "a comment at the return": ("return _client\n", "return _client  # ready\n"),
+    "a store that is broken off": ("_client = Client()", "_client \\\n            = Client()"),
+    "a keyword elsewhere": ("\ndef client", "\nglobals().update(_client=None)\n\ndef client"),
+    "a path in a string elsewhere": ("\ndef client", "\nPATCHED = 'me._client'\n\ndef client"),
+    "another lazy_singleton": ("\ndef client", "\nfrom mine import lazy_singleton\n\ndef client"),
+    "a lazy_singleton of its own": ("\ndef client", "\nlazy_singleton = print\n\ndef client"),
+}
+EARLY = BUILD.replace(
+    "    if _client is None:\n        _client = Client()\n",
+    "    if _client is not None:\n        return _client\n    _client = Client()\n",
+)
+NOT_DECORATED_EARLY = {
+    "a comment at the early return": (
+        "        return _client\n",
+        "        return _client  # hit\n",
+    ),
+    "the return on the line of the store": ("Client()\n    return", "Client(); return"),
+}
+CASES = [
+    *((BUILD, *case) for case in NOT_DECORATED.values()),
+    *((EARLY, *case) for case in NOT_DECORATED_EARLY.values()),
+]
+
+
+@pytest.mark.parametrize(("text", "old", "new"), CASES, ids=[*NOT_DECORATED, *NOT_DECORATED_EARLY])
+def test_the_decorator_takes_nothing_away_but_the_slot(text: str, old: str, new: str) -> None:
+    """Foreign code and comments stay, and so does what ran in every call: a lock is put in."""
+    assert "@lazy_singleton" in fixed(text, unsafe=True)
+    head, found, tail = text.rpartition(old) if "return" in old else text.partition(old)
+    assert found
+    text = head + new + tail
+    assert "@lazy_singleton" not in fixed(text, unsafe=True)
+    assert fixed(text, unsafe=True) == fixed(text)
+    assert "with _client_lock:" in fixed(text)
+    assert comments_in(fixed(text)) == comments_in(text)
+
+
+def comments_in(text: str) -> list[str]:
+    """Return what follows a number sign, line by line."""
+    return [line.partition("#")[2] for line in text.splitlines() if "#" in line]
+
+
+def test_a_decorator_that_is_imported_by_another_name_is_imported_by_its_own() -> None:
+    """`lazy_singleton as once` binds no `lazy_singleton`."""
+    text = "from plugin_utils import lazy_singleton as once\n" + BUILD
+    assert "\nfrom plugin_utils import lazy_singleton\n" in fixed(text, unsafe=True)
 
 
 def test_only_the_findings_that_were_asked_for_are_fixed() -> None:
@@ -353,22 +595,6 @@ def test_a_fix_that_the_ones_before_it_made_impossible_is_left_out() -> None:
     once = fixed(text)
     assert once.count("threading.RLock()") == 2
     assert [finding.name for finding in check_source(once)] == ["x_"]
-
-
-BUILD = """
-class Client:
-    def __init__(self):
-        builds.append(self)
-        wait_for_the_others()
-
-_client = None
-
-def client():
-    global _client
-    if _client is None:
-        _client = Client()
-    return _client
-"""
 
 
 @pytest.mark.parametrize("broken", ["def f(:", BUILD], ids=["no Python", "not fixed"])

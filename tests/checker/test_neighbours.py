@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from plugin_utils.checker import Finding, Level, check_source
-from plugin_utils.checker.config import Config
 from plugin_utils.checker.run import Report, check_file, check_files, python_files
+from plugin_utils.checker.settings import Settings
 
 ACCESSOR = """from .parts import Rules2
 
@@ -74,8 +75,9 @@ def test_a_single_file_and_its_folder_give_the_same(tmp_path: Path) -> None:
 
     def found_in(*paths: str) -> list[Finding]:
         report = Report()
-        files = python_files(paths, Config(), report)
-        check_files(files, Config(level=Level.INFO), report, lambda _done: None)
+        settings = Settings(lambda config: replace(config, level=Level.INFO), isolated=True)
+        files = python_files(paths, settings, report)
+        check_files(files, settings, report, lambda _done: None)
         return report.findings
 
     slot, parts = str(tmp_path / "slot.py"), str(tmp_path / "parts.py")

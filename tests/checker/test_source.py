@@ -25,10 +25,13 @@ RACY = "_x = {}\ndef f(k):\n    if k not in _x:\n        _x[k] = Client(k)%s\n  
         "  # type: ignore  # noqa: LS003",
         "  # plugin-utils: ignore[LS003] runs in one thread",
         "  # plugin-utils: ignore[LS001, LS003]: runs in one thread",
+        "  # plugin-utils: ignore[LS] runs in one thread",
+        "  # plugin-utils: ignore[LS01, ls00] runs in one thread",
+        "  # noqa: E501, LS0",
     ],
 )
 def test_a_comment_silences_the_finding_on_its_line(comment: str) -> None:
-    """In the forms of flake8 and ruff, or in the tool's own with a reason."""
+    """In the forms of flake8 and ruff, or in the tool's own with a reason, by code or beginning."""
     assert check_source(RACY % comment) == []
 
 
@@ -38,6 +41,8 @@ def test_a_comment_silences_the_finding_on_its_line(comment: str) -> None:
         "  # noqa: LS001",
         "  # noqa: E501",
         "  # plugin-utils: ignore[LS001] runs in one thread",
+        "  # plugin-utils: ignore[LS01] runs in one thread",
+        "  # plugin-utils: ignore[LS-003] runs in one thread",
         "  # plugin-utils: ignore[] runs in one thread",
         "  # plugin-utils: ignore runs in one thread",
         "; y = '# noqa: LS003'",

@@ -46,16 +46,22 @@ assert pool() is pool()
 
 `--fix` puts a double-checked lock around the build and leaves the global where it is, so code and
 tests that touch the global go on working. `--fix --unsafe-fixes` rewrites to `@lazy_singleton` if
-nothing else in the module mentions the global; code elsewhere that patches it breaks.
+nothing else in the module mentions the global; code elsewhere that patches it breaks. It leaves the
+function nothing but the build, so it is not done where a comment or another statement would be
+lost, or where something runs before the test.
+
+There is one lock for a slot. If another function of the module stores into the slot under a lock of
+the module, that one is taken. If it is not certain which lock that is, or it is a `Lock` that might
+be held already, the accessor is left alone, and the command says why.
 
 One run goes on until nothing is left to fix: the rewrite of an inner accessor can bring the race of
 an outer one to light.
 
-Never rewritten: an accessor with arguments or a decorator, a method, a coroutine, a builder that
-can give `None`, a builder that calls its accessor again, and an accessor that works on the object
-after the store (`_x = build()`, then `_x.configure()`): a lock alone would leave it half-built in
-its slot, see `LS021`. Nor is a form other than `if` with a test of the slot alone, on lines of its
-own: `match`, `:=`, `try`, a flag.
+Never rewritten: an accessor with arguments or a decorator, a method, a coroutine, a builder of this
+module that can give `None`, also by coming to its end without a `return`, a builder that calls its
+accessor again, and an accessor that works on the object after the store (`_x = build()`, then
+`_x.configure()`): a lock alone would leave it half-built in its slot, see `LS021`. Nor is a form
+other than `if` with a test of the slot alone, on lines of its own: `match`, `:=`, `try`, a flag.
 
 ## Known limits
 

@@ -9,6 +9,8 @@ import threading
 from clients import Client, Engine, Pool
 from plugin_utils import lazy_singleton
 
+_client = None
+_client_lock = threading.RLock()
 _engine = None
 _engine_lock = threading.RLock()
 engine = 1
@@ -17,17 +19,23 @@ _kept = None
 _kept_lock = threading.RLock()
 
 
-@lazy_singleton
 def get_client():
     """Return the client."""
-    # The key comes from the environment.
-    text = f"""
+    global _client
+    client = _client
+    if client is None:  # first use
+        with _client_lock:
+            client = _client
+            if client is None:
+                # The key comes from the environment.
+                text = f"""
   {os.name} stays where it is
 """
 
-    return (
-        Client(text)
-    )
+                _client = client = (
+                    Client(text)
+                )
+    return client
 
 
 def get_engine():

@@ -91,13 +91,14 @@ def builds_in_race(text: str, function: str, slot: str, limit: float) -> int:
         with suppress(threading.BrokenBarrierError):
             meet.wait(limit)
 
-    code = compile(_alone(text, function, slot), f"<{function}>", "exec")
+    alone = _alone(text, function, slot)
+    code = compile(alone, f"<{function}>", "exec")
     namespace: dict[str, Any] = _stubs(code.co_consts[0].co_names) | {
         "__builtins__": vars(builtins) | {"__import__": Stub()},
         "threading": threading,
         "storing": storing,
         slot: None,
-        f"_{slot.strip('_').lower()}_lock": threading.RLock(),
+        **{name: threading.RLock() for name in _held_in(alone)},
     }
     exec(code, namespace)  # noqa: S102 - one function, with stubs for all that it could reach
     threads = [threading.Thread(target=namespace[function]) for _ in range(THREADS)]
@@ -106,6 +107,13 @@ def builds_in_race(text: str, function: str, slot: str, limit: float) -> int:
     for thread in threads:
         thread.join(60)
     return len(stores)
+
+
+def _held_in(module: ast.Module) -> Iterator[str]:
+    """Yield the names that a `with` enters: in an accessor, the lock of its slot."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.withitem) and isinstance(node.context_expr, ast.Name):
+            yield node.context_expr.id
 
 
 def _stubs(names: tuple[str, ...]) -> dict[str, Any]:
