@@ -44,3 +44,4 @@ def test_a_flag_is_not_said_to_be_built() -> None:
     found = check_source(path.read_text(encoding="utf-8"), str(path))
     messages = [finding.message for finding in found if finding.code == "LS011"]
     assert all("two threads can do it twice" in message for message in messages)
+    assert sum("not tested again under the lock" in message for message in messages) == 2
