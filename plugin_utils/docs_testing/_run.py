@@ -44,13 +44,14 @@ def main(file: str) -> None:
     atexit.register(_finish, job, names, failures)
     with suppress(AttributeError):  # a process that the block forks, where there is fork, has none
         os.register_at_fork(after_in_child=partial(atexit.unregister, _finish))
+    process = os.getpid()
     try:
         _languages.run(job, names)
-    except SystemExit as error:
-        if error.code not in (None, 0):
-            failures.insert(0, error)
     except BaseException as error:  # whatever the block raises is its result
-        failures.insert(0, error)
+        if os.getpid() != process:
+            raise  # in a process that the block forked, an error is that process's own
+        if not isinstance(error, SystemExit) or error.code not in (None, 0):
+            failures.insert(0, error)
 
 
 def _enter(job: Job) -> None:

@@ -72,6 +72,23 @@ ISOLATED = {
         _, status = os.wait()
         assert status == 0
     """,
+    "fork_exit_status": """
+        import os, sys
+        if os.fork() == 0:
+            sys.exit(3)
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 3
+    """,
+    "fork_error": """
+        import os
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            os.dup2(writing, 2)
+            raise RuntimeError("in the child")
+        os.close(writing)
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 1
+        with os.fdopen(reading) as stderr:
+            assert stderr.read().endswith("RuntimeError: in the child\\n")
+    """,
     "spawn": """
         import multiprocessing
         def work(queue):
