@@ -10,8 +10,9 @@ import __future__
 import ast
 import asyncio
 import inspect
+import warnings
 from collections.abc import Iterator, Sequence
-from doctest import ELLIPSIS, DocTestParser, DocTestRunner
+from doctest import DONT_ACCEPT_TRUE_FOR_1, ELLIPSIS, SKIP, DocTestParser, DocTestRunner, Example
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -60,18 +61,40 @@ def run_doctest(code: str, places: Sequence[Place], namespace: dict[str, Any]) -
     """Run the block's prompts and compare what follows them; `...` there stands for any text."""
     first = places[0]
     test = DocTestParser().get_doctest(code, namespace, first.file, first.file, 0)
+    _refuse_untested(code, places)
     for example in test.examples:
         example.lineno = places[example.lineno].line - 1
     test.globs = namespace  # not the copy that a doctest makes: the block is `__main__`
     said: list[str] = []
-    runner = DocTestRunner(verbose=False, optionflags=ELLIPSIS)
+    runner = DocTestRunner(verbose=False, optionflags=ELLIPSIS | DONT_ACCEPT_TRUE_FOR_1)
     if runner.run(test, out=said.append, clear_globs=False).failed:
         raise BlockError(first, "".join(said).strip())
+
+
+def _refuse_untested(code: str, places: Sequence[Place]) -> None:
+    """Refuse what a doctest passes over: text of no prompt, and a prompt that is skipped."""
+    line = 0
+    for part in DocTestParser().parse(code):
+        if isinstance(part, Example):
+            if part.options.get(SKIP):
+                message = "a prompt that is skipped is not tested; mark the block not_run('...')"
+                raise BlockError(places[part.lineno], message)
+            line = part.lineno + f"{part.source}{part.want}".count("\n")
+        elif part.strip():
+            line += part[: len(part) - len(part.lstrip())].count("\n")
+            message = (
+                f"{part.strip().splitlines()[0]!r} belongs to no prompt, so nothing tests it; "
+                "a blank line in an output is written <BLANKLINE>"
+            )
+            raise BlockError(places[line], message)
 
 
 def _modules(code: str, places: Sequence[Place]) -> Iterator[tuple[str, ast.Module]]:
     """Parse the block; give each run of statements from one file as a module of its own."""
     try:
+        with warnings.catch_warnings(action="ignore"):  # the parts warn, with their own lines
+            # Some errors are the whole block's: a `__future__` import that an include puts too low.
+            compile(code, "block", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         tree = ast.parse(code)
     except SyntaxError as error:
         raise _relocated(error, places) from None

@@ -100,6 +100,38 @@ def test_a_session_names_its_line(bench: Bench) -> None:
     assert "Expected:\n    3\nGot:\n    2" in report.text
 
 
+@pytest.mark.parametrize(
+    ("session", "text"),
+    [
+        ("print(1/0)", "4: 'print(1/0)' belongs to no prompt, so nothing tests it"),
+        ('>>> print("a")\na\n\nWRONG\n>>> 1\n1', "7: 'WRONG' belongs to no prompt"),
+        (">>> 1\n1\n>>> 1/0  # doctest: +SKIP", "6: a prompt that is skipped is not tested"),
+    ],
+    ids=["no prompt", "after a blank line", "skipped"],
+)
+def test_a_session_is_tested_whole(bench: Bench, session: str, text: str) -> None:
+    """What a doctest would pass over in silence fails the block, at its line."""
+    report = bench.only(f"# T\n\n```pycon\n{session}\n```\n")
+    assert report.text.startswith(f"docs/page.md:{text}"), report
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [("console", '$ python -c "print(True)"'), ("pycon", ">>> 1 == 1")]
+)
+def test_true_is_not_one(bench: Bench, language: str, line: str) -> None:
+    """A page that shows `1` where a reader sees `True` is wrong."""
+    report = bench.only(f"# T\n\n```{language}\n{line}\n1\n```\n")
+    assert "Expected:\n    1\nGot:\n    True" in report.text
+
+
+def test_a_future_import_that_an_include_puts_too_low_is_an_error(bench: Bench) -> None:
+    """The text that a reader copies is one module, whatever files it comes from."""
+    (bench.folder / "snippets/later.py").write_text("from __future__ import annotations\n", "utf-8")
+    report = bench.only('# T\n\n```python\nx = 1\n--8<-- "snippets/later.py"\n```\n')
+    assert f'File "{bench.folder}/snippets/later.py", line 1' in report.text
+    assert "from __future__ imports must occur at the beginning of the file" in report.text
+
+
 def test_a_session_sees_any_text_in_dots(bench: Bench) -> None:
     """Three dots in a shown answer stand for what changes from run to run."""
     assert (
