@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from _pytest._code.code import TerminalRepr
 from mkdocs.exceptions import ConfigurationError
+from mkdocs.utils import is_markdown_file
 from pymdownx.snippets import SnippetMissingError
 from pytest_codeblocks.plugin import MarkdownFile
 
@@ -63,14 +64,12 @@ class Pages:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Read pages in the place of pytest-codeblocks."""
+        """Read pages in the place of pytest-codeblocks, under all the names that MkDocs takes."""
         nodes = yield
-        return [
-            _node(PageFile, parent, pages=self, path=file_path)
-            if type(node) is MarkdownFile
-            else node
-            for node in nodes
-        ]
+        others = [node for node in nodes if type(node) is not MarkdownFile]
+        if is_markdown_file(str(file_path)):
+            others.append(_node(PageFile, parent, pages=self, path=file_path))
+        return others
 
     @pytest.hookimpl(wrapper=True)
     def pytest_ignore_collect(

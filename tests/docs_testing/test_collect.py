@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mkdocs.utils import markdown_extensions
 
 from plugin_utils.docs_testing import _collect
 from plugin_utils.docs_testing._block import Place
@@ -64,6 +65,15 @@ def test_an_example_in_a_docstring_runs_and_names_its_line(plain: Run) -> None:
     assert own == ("line 5", "passed", "")
     assert (example.name, example.outcome) == ("shelf.py:3", "failed")
     assert example.text.startswith("shelf.py:4: in <module>\n    assert 0\n")
+
+
+@pytest.mark.parametrize("suffix", markdown_extensions)
+def test_a_page_of_any_name_that_mkdocs_takes_is_run(suffix: str, tmp_path: Path) -> None:
+    """What MkDocs publishes is a page, however its file is called."""
+    site = sites.write(tmp_path, {f"docs/page{suffix}": BLOCK.format("1 / 0")}, config=PLAIN)
+    run = sites.run(site)
+    assert "docs: 1 pages, 1 blocks collected, 1 run, 0 not run" in run.printed
+    assert run.status == pytest.ExitCode.TESTS_FAILED
 
 
 REFUSED = {
