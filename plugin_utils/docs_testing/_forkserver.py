@@ -23,6 +23,13 @@ GRACE = 5.0
 """Seconds that a process gets, past its limit, to end by itself with the stack of each thread."""
 
 _SERVE = "from plugin_utils.docs_testing._forkserver import serve; serve({})"
+# On Linux, a process that says so (36 is PR_SET_CHILD_SUBREAPER) becomes the parent of whatever its
+# descendants leave behind. A new program keeps that, and none of what it took to say it.
+_ADOPT = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 _RUN = "from plugin_utils.docs_testing._run import main; main({!r})"
 
 
@@ -53,9 +60,11 @@ class ForkServer:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair()
         self._received = b""
+        serve = ["-c", _SERVE.format(theirs.fileno())]
+        adopt = ["-I", "-S", "-c", _ADOPT] if sys.platform == "linux" else []
         with theirs:
             self._server = subprocess.Popen(
-                [sys.executable, "-c", _SERVE.format(theirs.fileno())],
+                [sys.executable, *adopt, *serve],
                 env=environ,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for pytest, which then closes this
@@ -135,7 +144,39 @@ def _wait(pid: int) -> int:
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # still a zombie, so its group is its own
     _kill_group(pid)
     _, status = os.waitpid(pid, 0)
+    # What left the group has been handed to this process, where it is one that adopts. Who is
+    # killed hands on its own children, so this looks again until there are none.
+    while killed := [child for child in _children() if _kill(child)]:
+        for child in killed:
+            os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
+
+
+def _children() -> list[int]:
+    """Return the children of this process, dead ones included."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # the usual case, and it spares the search
+        return []
+    return [
+        int(pid) for pid in os.listdir("/proc") if pid.isdecimal() and _parent(pid) == os.getpid()
+    ]
+
+
+def _parent(pid: str) -> int | None:
+    """Return the parent of a process, or nothing if it has gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as stat:
+        return int(stat.read().rpartition(b")")[2].split()[1])
+    return None
+
+
+def _kill(pid: int) -> bool:
+    """Kill a process; tell whether that was allowed."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except PermissionError:  # it has become another user's
+        return False
+    return True
 
 
 def _kill_group(pid: int) -> None:

@@ -54,12 +54,38 @@ def read(reader: int) -> bytes:
     return os.read(reader, 10)
 
 
-def test_what_a_block_leaves_running_is_ended(bench: Bench, tmp_path: Path) -> None:
-    """A background process does not outlive the block that started it."""
+LEFT = {
+    "bash": "exec 3>{pipe}\nsleep 1000 &",
+    "bash, with job control": "exec 3>{pipe}\nset -m\nsleep 1000 &",
+    "console": "$ exec 3>{pipe}\n$ setsid sleep 1000 &",
+    "python": """
+import subprocess
+with open("{pipe}", "w") as pipe:
+    command = ["sh", "-c", "setsid sleep 1000 & exec sleep 1000"]
+    subprocess.Popen(command, stdout=pipe, start_new_session=True)
+""",
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_what_a_block_leaves_running_is_ended(kind: str, bench: Bench, tmp_path: Path) -> None:
+    """A background process does not outlive the block that started it, wherever it went."""
     pipe = tmp_path / "pipe"
     with pipe_that_is_let_go(pipe):
-        page = f"# T\n\n```bash\nexec 3>{pipe}\nsleep 1000 &\n```\n"
+        code = LEFT[kind].format(pipe=pipe)
+        page = f"# T\n\n```{kind.partition(',')[0]}\n{code}\n```\n"
         assert bench.only(page).verdict == "passed"
+
+
+def test_who_may_not_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is another user's now holds up nothing, and one that went has no parent."""
+
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError(pid, number)
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert not _forkserver._kill(os.getpid())
+    assert _forkserver._parent("0") is None
 
 
 def test_an_interrupt_ends_the_block(tmp_path: Path) -> None:
