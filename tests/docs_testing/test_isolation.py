@@ -89,6 +89,39 @@ ISOLATED = {
         with os.fdopen(reading) as stderr:
             assert stderr.read().endswith("RuntimeError: in the child\\n")
     """,
+    "fork_thread_and_finaliser": """
+        import os, threading
+        reading, writing = os.pipe()
+        class Client:
+            def __del__(self):
+                raise OSError("in a finaliser")
+        def fail():
+            raise RuntimeError("in a thread")
+        if os.fork() == 0:
+            os.dup2(writing, 2)
+            thread = threading.Thread(target=fail)
+            thread.start()
+            thread.join()
+            Client()
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as stderr:
+            text = stderr.read()
+        assert "RuntimeError: in a thread" in text and "OSError: in a finaliser" in text
+    """,
+    "modules": """
+        import subprocess, sys
+        command = [sys.executable, "-c", "import subprocess, sys; print(*sys.modules)"]
+        asked = subprocess.run(command, capture_output=True, text=True).stdout.split()
+        assert set(sys.modules) == set(asked)
+    """,
+    "submodules": """
+        import importlib, urllib, concurrent, xml
+        assert not hasattr(urllib, "parse") and not hasattr(concurrent, "futures")
+        assert not hasattr(xml, "etree")
+        import sys
+        assert "pytest" not in sys.modules and "plugin_utils" not in sys.modules
+    """,
     "spawn": """
         import multiprocessing
         def work(queue):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin_utils.docs_testing import _forkserver
+from plugin_utils.docs_testing import _child, _forkserver
 from plugin_utils.docs_testing._forkserver import ForkServer, Spawner, starter
 from plugin_utils.docs_testing._runner import Options
 from tests.docs_testing import sites
@@ -77,6 +77,41 @@ def test_what_a_block_leaves_running_is_ended(kind: str, bench: Bench, tmp_path:
         assert bench.only(page).verdict == "passed"
 
 
+LATE = """
+from pathlib import Path
+from plugin_utils.docs_testing._child import _Watch
+
+class Client:
+    def __del__(self):
+        raise ValueError("late")
+
+failures = []
+watch = _Watch(failures, "late")
+Client()
+watch.report_made(KeyError)
+Client()
+watch.report_made(ValueError)
+Client()
+print(len(failures), Path("late").read_text())
+"""
+
+
+def test_an_error_after_the_report_is_noted(tmp_path: Path) -> None:
+    """What can no longer be in the report is one byte: whether the page wants such an error."""
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    ended = subprocess.run(
+        [sys.executable, "-c", LATE],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=20,
+    )
+    assert ended.stdout == "1 uw\n"
+    assert ended.stderr.count("ValueError: late") == 2
+
+
 def test_who_may_not_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is another user's now holds up nothing, and one that went has no parent."""
 
@@ -84,8 +119,8 @@ def test_who_may_not_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PermissionError(pid, number)
 
     monkeypatch.setattr(os, "kill", refuse)
-    assert not _forkserver._kill(os.getpid())
-    assert _forkserver._parent("0") is None
+    assert not _child._try(os.kill, os.getpid(), 9)
+    assert _child._parent(0) is None
 
 
 def test_an_interrupt_ends_the_block(tmp_path: Path) -> None:
@@ -144,7 +179,7 @@ def test_a_server_that_ends_is_reported(tmp_path: Path) -> None:
 def test_a_host_without_timers_leaves_the_limit_to_pytest() -> None:
     """Where a process cannot set a timer, none is set, and nothing fails."""
     code = (
-        "import signal; del signal.setitimer; from plugin_utils.docs_testing._run import _arm; "
+        "import _signal; del _signal.setitimer; from plugin_utils.docs_testing._child import _arm; "
         "_arm(0.001); print('armed')"
     )
     ended = subprocess.run(
