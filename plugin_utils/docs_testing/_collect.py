@@ -20,6 +20,9 @@ from plugin_utils.docs_testing._runner import Options, Runner
 
 __all__ = ("Pages",)
 
+COUNTS = "plugin_utils.docs_testing"
+"""The key of what a worker of pytest-xdist counted."""
+
 
 class BlockFailedError(Exception):
     """A block is not as its page says; the message is the whole report."""
@@ -85,8 +88,22 @@ class Pages:
                 return True
         return ignored
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Add what a worker of pytest-xdist ran. Each of them collects every page."""
+        output = getattr(node, "workeroutput", {})  # a worker that crashed has none
+        self.pages, self.collected, run, places = output.get(
+            COUNTS, (self.pages, self.collected, 0, self.left_out)
+        )
+        self.run += run
+        self.left_out = [Place(*place) for place in places]
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a run that leaves out too many blocks."""
+        places = [tuple(place) for place in self.left_out]
+        # What a worker of pytest-xdist says to the process that started it; elsewhere, to nobody.
+        output: dict[str, object] = getattr(self._config, "workeroutput", {})
+        output[COUNTS] = (self.pages, self.collected, self.run, places)
         if len(self.left_out) > self._limit and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

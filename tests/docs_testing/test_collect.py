@@ -142,6 +142,42 @@ def test_too_many_blocks_left_out_fail_the_run(tmp_path: Path) -> None:
     assert run.status == pytest.ExitCode.TESTS_FAILED
 
 
+def _pages(**attributes: object) -> _collect.Pages:
+    """Make what a session knows, of the options that it reads."""
+    options: dict[str, Any] = {
+        "docs_loaders": [],
+        "pythonpath": [],
+        "docs_max_not_run": 1,
+        "docs_timeout": 1,
+    }
+    invoked = SimpleNamespace(dir=Path.cwd())
+    config: Any = SimpleNamespace(getini=options.get, invocation_params=invoked, **attributes)
+    return _collect.Pages(config)
+
+
+def test_workers_hand_over_what_they_counted() -> None:
+    """Each worker of pytest-xdist collects everything and runs a part; one that crashed, none."""
+    session: Any = SimpleNamespace(exitstatus=pytest.ExitCode.OK)
+    first, second = Place("a.md", 3), Place("b.md", 5)
+    pages = _pages()
+    for run in (2, 3):
+        worker = _pages(workeroutput={})
+        worker.pages, worker.collected, worker.run = 4, 7, run
+        worker.left_out = [first, second]
+        worker.pytest_sessionfinish(session)
+        pages.pytest_testnodedown(
+            SimpleNamespace(workeroutput=vars(worker._config)["workeroutput"])
+        )
+        worker.pytest_unconfigure()
+    pages.pytest_testnodedown(SimpleNamespace())
+    assert (pages.pages, pages.collected, pages.run) == (4, 7, 5)
+    assert pages.left_out == [first, second]
+    session.exitstatus = pytest.ExitCode.OK
+    pages.pytest_sessionfinish(session)
+    assert session.exitstatus == pytest.ExitCode.TESTS_FAILED
+    pages.pytest_unconfigure()
+
+
 def test_the_options_reach_the_blocks(tmp_path: Path) -> None:
     """The site's file, the limit, variables and loaders come from pytest's configuration."""
     code = "import os, threading\nassert 'PLANT' not in os.environ\nthreading.Event().wait()"
