@@ -14,6 +14,8 @@ from plugin_utils.docs_testing._block import BlockError, Place
 __all__ = ("run_bash", "run_console")
 
 FLAGS = ELLIPSIS | DONT_ACCEPT_TRUE_FOR_1
+CONTINUED = re.compile(r"> |>$")
+"""The shell's second prompt; a page may have lost the blank at its end."""
 ENDED = "docs-testing: the command ended with"
 
 
@@ -72,8 +74,8 @@ def _commands(code: str, places: Sequence[Place]) -> list[_Command]:
             if last:
                 last.may_fail = "$?" in line
             commands.append(_Command(place, line[2:]))
-        elif last and not last.shown and (line.startswith("> ") or last.text.endswith("\\")):
-            last.text += "\n" + line.removeprefix("> ")
+        elif last and not last.shown and (CONTINUED.match(line) or last.text.endswith("\\")):
+            last.text += "\n" + CONTINUED.sub("", line)
         elif last:
             last.shown += line + "\n"
         elif line.strip():

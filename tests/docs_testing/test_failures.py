@@ -256,6 +256,13 @@ def test_a_console_is_one_shell(bench: Bench) -> None:
     assert bench.only(CONSOLE.format(shown="three")).verdict == "passed"
 
 
+def test_a_console_has_continued_lines_that_are_blank(bench: Bench) -> None:
+    """The second prompt may stand alone, as in a document with a blank line."""
+    lines = "$ cat <<END\n> one\n>\n> two\n> END\none\n\ntwo"
+    report = bench.only(f"# T\n\n```console\n{lines}\n```\n")
+    assert report.verdict == "passed", report
+
+
 def test_a_console_names_the_command_whose_output_differs(bench: Bench) -> None:
     """The output that is shown is compared, command by command."""
     report = bench.only(CONSOLE.format(shown="four"))
