@@ -35,8 +35,7 @@ def serve(channel: int) -> None:
     """Fork a process for each job that arrives; return in each of them when its block has run."""
     with open(channel, "r+b", buffering=0) as pytest:
         job = _next_job(pytest)
-    if job:
-        run(job)
+    return run(job) if job else None
 
 
 def _next_job(pytest: "io.FileIO") -> str:
@@ -45,18 +44,14 @@ def _next_job(pytest: "io.FileIO") -> str:
     while pid and (job := os.fsdecode(pytest.readline()).removesuffix("\n")):
         pid = os.fork()
         _try(os.setpgid, pid, pid)  # both set it: neither knows who comes first
-        if pid:
-            _follow(pytest, pid)
+        _follow(pytest, pid)
     return job
 
 
 def _follow(pytest: "io.FileIO", pid: int) -> None:
-    """Tell pytest who the new process is and how it ended."""
-    try:
-        pytest.write(b"%d\n" % pid)
-        pytest.write(b"%d\n" % _wait(pid))
-    except BrokenPipeError:  # pytest was interrupted
-        pass
+    """Tell pytest, from the server, who the new process is and how it ended."""
+    if pid and _try(pytest.write, b"%d\n" % pid):  # or else pytest was interrupted
+        _try(pytest.write, b"%d\n" % _wait(pid))
 
 
 def _wait(pid: int) -> int:
@@ -119,23 +114,27 @@ def run(file: str) -> None:
     process = os.getpid()
 
     def finish() -> None:
-        if os.getpid() == process:
-            _arm(REST)
-            outcome, wanted = _weigh(job, failures, names)
-            _write(job, {**outcome, "said": said})
-            failures.clear()  # it holds the block's frames, and with them its objects
-            watch.report_made(wanted)
+        _arm(REST)
+        outcome, wanted = _weigh(job, failures, names)
+        _write(job, {**outcome, "said": said})
+        failures.clear()  # it holds the block's frames, and with them its objects
+        watch.report_made(wanted)
 
     # The first function to be registered is the last to be called: whatever the block registers,
     # and the interpreter's own wait for threads, comes before it.
-    _built_in("atexit").register(finish)
+    _built_in("atexit").register(lambda: finish() if os.getpid() == process else None)
     try:
         _execute(job, names, said)
     except BaseException as error:  # whatever the block raises is its result
-        if os.getpid() != process:
-            raise  # in a process that the block forked, an error is that process's own
+        _leave_to_forked(error, process)
         if not isinstance(error, SystemExit) or error.code not in (None, 0):
             failures.insert(0, error)
+
+
+def _leave_to_forked(error: BaseException, process: int) -> None:
+    """Raise the error again in a process that the block forked, whose own it is."""
+    if os.getpid() != process:
+        raise error
 
 
 def _enter(job: "dict[str, Any]") -> None:
@@ -279,8 +278,7 @@ def _converse(
             try:
                 _execute_parts([part], names)
             except BaseException as raised:
-                if os.getpid() != process:
-                    raise
+                _leave_to_forked(raised, process)
                 error = _last_line(raised)
             said.append((printed.getvalue(), error))
     finally:

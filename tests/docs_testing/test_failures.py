@@ -362,9 +362,9 @@ def test_an_error_when_the_interpreter_ends_counts(bench: Bench, mark: str, verd
 
 def test_an_interpreter_that_dies_at_its_end_is_reported(bench: Bench) -> None:
     """A block whose process ends badly has not passed, though its last line was reached."""
-    code = f"import os\n{FINAL.format('os._exit(3)')}"
+    code = f"import os\n{FINAL.format('os.kill(os.getpid(), 9)')}"
     report = bench.only(f"# T\n\n```python\n{code}```\n")
-    assert report.text == "docs/page.md:3: the process ended, with status 3, in the block"
+    assert report.text == "docs/page.md:3: the process ended, with status -9, in the block"
 
 
 def test_a_failure_is_shown_whatever_the_block_did_to_its_folder(bench: Bench) -> None:

@@ -116,10 +116,15 @@ ISOLATED = {
         assert set(sys.modules) == set(asked)
     """,
     "submodules": """
-        import importlib, urllib, concurrent, xml
-        assert not hasattr(urllib, "parse") and not hasattr(concurrent, "futures")
-        assert not hasattr(xml, "etree")
-        import sys
+        import concurrent, importlib, subprocess, sys, urllib, xml
+        ask = (
+            "import concurrent, importlib, subprocess, sys, urllib, xml\\n"
+            "print([sorted(vars(each)) for each in (concurrent, importlib, urllib, xml)])"
+        )
+        command = [sys.executable, "-c", ask]
+        asked = subprocess.run(command, capture_output=True, text=True).stdout
+        found = [sorted(vars(each)) for each in (concurrent, importlib, urllib, xml)]
+        assert asked == f"{found}\\n"
         assert "pytest" not in sys.modules and "plugin_utils" not in sys.modules
     """,
     "spawn": """
