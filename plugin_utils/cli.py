@@ -28,16 +28,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         trouble = f"there is no command {name!r}" if given else "a command is missing"
         print(f"plugin-utils: {trouble}\n\n{_usage()}", file=sys.stderr)
         return 2
+    if sys.stdout is None:  # the shell has closed it: `>&-`
+        sys.stdout = os.fdopen(_nowhere(), "w")
     module, function, _ = _COMMANDS[name]
     command: Callable[[Sequence[str]], int] = getattr(import_module(module), function)
     try:
         code = command(rest)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read, `head` for one, has enough. Python flushes once more at exit: to nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read, `head` for one, has enough
+        _discard_output()
         return 1
+    except OSError as error:  # a full disk, say
+        print(f"plugin-utils: {error}", file=sys.stderr)
+        _discard_output()
+        return 2
     return code
+
+
+def _discard_output() -> None:
+    """Python flushes once more at exit: to nowhere."""
+    os.dup2(_nowhere(), sys.stdout.fileno())
+
+
+def _nowhere() -> int:
+    return os.open(os.devnull, os.O_WRONLY)
 
 
 def _usage() -> str:

@@ -12,6 +12,7 @@ import pytest
 from plugin_utils.cli import main
 
 ROOT = Path(__file__).parents[1]
+RUN = "import sys; from plugin_utils.cli import main; sys.exit(main())"
 
 
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,6 +42,34 @@ def test_a_command_gets_its_own_arguments(
     monkeypatch.setattr(sys, "argv", ["plugin-utils", "rule", "LS030"])
     assert main() == 0
     assert capsys.readouterr().out.startswith("# LS030")
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "error"),
+    [
+        (">&-", 0, ""),
+        pytest.param(
+            ">/dev/full",
+            2,
+            "plugin-utils: [Errno 28] No space left on device\n",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here"),
+        ),
+    ],
+)
+def test_an_output_that_takes_nothing_gives_no_traceback(
+    output: str, code: int, error: str
+) -> None:
+    """A closed output is nobody's loss; a full one is an error, in one line."""
+    script = f'exec "{sys.executable}" -c "{RUN}" rule LS001 {output}'
+    run = subprocess.run(
+        ["/bin/sh", "-c", script],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        cwd=ROOT,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (code, error)
 
 
 def test_a_reader_that_has_enough_is_no_error() -> None:

@@ -14,9 +14,11 @@ Then `pytest --codeblocks docs README.md` collects the blocks, and
 The extra `docs` installs what this package needs; importing `plugin_utils` alone needs none of it.
 
 The parts: `_pages` reads a page as the build does, `_extract` hands its fences to
-pytest-codeblocks, `_marks` reads the marks, `_runner` and `_forkserver` start a process for a
-block, `_run` is what that process does, `plugin` and `_collect` tie them to pytest, `check` reads
-the built site, and `markdown` shows the marks to the reader.
+pytest-codeblocks, `_marks` reads the marks and `_python` compiles a block. `_runner` and
+`_forkserver` start a process for it; `_child` is what that process does, `_languages` what it does
+with a language other than Python, and `_describe` shows what failed. `_judge` decides. `plugin` and
+`_collect` tie them to pytest, `check` reads the built site, and `markdown` shows the marks to the
+reader.
 """
 
 __all__ = ()

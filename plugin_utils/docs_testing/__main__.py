@@ -4,8 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from plugin_utils.docs_testing.check import check
-
 __all__ = ("main",)
 
 DESCRIPTION = """\
@@ -31,6 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("config", type=Path, help="the site's mkdocs.yml")
     command.add_argument("site", type=Path, help="the folder that `mkdocs build` wrote")
     given = parser.parse_args(arguments)
+    try:
+        from plugin_utils.docs_testing.check import check
+    except ModuleNotFoundError as error:
+        parser.error(f"{error}; this command needs the extra 'docs' of plugin-utils")
     for file in (given.config, given.site):
         if not file.exists():
             parser.error(f"there is no {str(file)!r}")

@@ -7,23 +7,37 @@ here and nowhere else; both are covered by a test that reads the message.
 import ast
 import os
 from functools import cache
+from typing import Any
 
-from _pytest.assertion import util
-from _pytest.assertion.rewrite import rewrite_asserts
+from _pytest.assertion import rewrite, util
 from _pytest.config import get_config
 
-__all__ = ("explain", "prepare")
+__all__ = ("detail", "explain")
+
+HELPER = "@pytest_ar"
+"""What a rewritten module calls pytest's part; the block's process gives that name a meaning."""
 
 
 def explain(module: ast.Module, file: str) -> None:
-    """Rewrite the asserts of the module in place."""
-    prepare()
-    rewrite_asserts(module, b"", file)
+    """Rewrite the asserts of the module in place; runs in pytest's process."""
+    rewrite.rewrite_asserts(module, b"", file)
+    # A block must not import pytest before one of its assertions fails.
+    module.body = [node for node in module.body if not _imports_helper(node)]
+
+
+def _imports_helper(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import) and node.names[0].asname == HELPER
+
+
+def detail(name: str) -> Any:
+    """Return pytest's part in a failing assert; runs in the block's process."""
+    _prepare()
+    return getattr(rewrite, name)
 
 
 @cache
-def prepare() -> None:
-    """Set up pytest's comparisons; a forkserver does it once for all blocks."""
+def _prepare() -> None:
+    """Set up pytest's comparisons."""
     config = get_config()
     # It reads no file, and leaves imports and the standard streams alone.
     config.parse(["-c", os.devnull, "--assert=plain", "--capture=no", "-p", "no:cacheprovider"])

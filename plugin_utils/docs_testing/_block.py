@@ -1,11 +1,11 @@
 """The data that goes from a page to the process that runs a block, and back."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
-__all__ = ("Block", "BlockError", "Job", "PageError", "Place", "Report", "Verdict")
+__all__ = ("Block", "BlockError", "Job", "Outcome", "PageError", "Place", "Report", "Verdict")
 
 Verdict = Literal["passed", "failed", "skipped", "xfailed"]
 
@@ -25,6 +25,9 @@ class Place(NamedTuple):
 
 class BlockError(AssertionError):
     """A block is not as the page says; the message begins with the place and needs no traceback."""
+
+    reports_cause: ClassVar = True
+    """A mark may name the class of the error that this one was raised from."""
 
     def __init__(self, place: Place, message: str) -> None:
         super().__init__(place, message)
@@ -75,7 +78,7 @@ class Job:
     base: str
     """The folder that shown paths are relative to."""
     folder: str
-    """The temporary folder of this run: `home`, `work`, `tmp`, the outputs and the report."""
+    """The temporary folder of this run: `home`, `work`, `tmp`, the outputs and the outcome."""
     environ: dict[str, str]
     limit: float
     """Seconds until the process gives up."""
@@ -100,6 +103,28 @@ class Job:
         block["lines"] = tuple(Place(*line) for line in block["lines"])
         block["marks"] = tuple(block["marks"])
         return cls(block=Block(**block), **data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a block in its process. What it printed is compared when that has ended."""
+
+    verdict: Verdict | None = None
+    """Set if there is nothing left to judge, as when the block was skipped; `text` says why."""
+    text: str = ""
+    expects: str = ""
+    """The mark that says how it ends, if one does: `goes_wrong` or `xfail`."""
+    mark: str = ""
+    """That mark as written."""
+    reason: str = ""
+    strict: bool = True
+    failures: list[str] = field(default_factory=list[str])
+    unwanted: bool = False
+    """Whether one of the failures is not what the mark names."""
+    output_may_differ: bool = False
+    """Whether a wrong output is what the mark names."""
+    said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """What each prompt of a session printed, and the error that ended it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from _pytest._code.code import TerminalRepr
 from mkdocs.exceptions import ConfigurationError
+from mkdocs.utils import is_markdown_file
 from pymdownx.snippets import SnippetMissingError
 from pytest_codeblocks.plugin import MarkdownFile
 
@@ -18,6 +19,9 @@ from plugin_utils.docs_testing._pages import Site
 from plugin_utils.docs_testing._runner import Options, Runner
 
 __all__ = ("Pages",)
+
+COUNTS = "plugin_utils.docs_testing"
+"""The key of what a worker of pytest-xdist counted."""
 
 
 class BlockFailedError(Exception):
@@ -63,14 +67,12 @@ class Pages:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Read pages in the place of pytest-codeblocks."""
+        """Read pages in the place of pytest-codeblocks, under all the names that MkDocs takes."""
         nodes = yield
-        return [
-            _node(PageFile, parent, pages=self, path=file_path)
-            if type(node) is MarkdownFile
-            else node
-            for node in nodes
-        ]
+        others = [node for node in nodes if type(node) is not MarkdownFile]
+        if is_markdown_file(str(file_path)):
+            others.append(_node(PageFile, parent, pages=self, path=file_path))
+        return others
 
     @pytest.hookimpl(wrapper=True)
     def pytest_ignore_collect(
@@ -86,8 +88,22 @@ class Pages:
                 return True
         return ignored
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Add what a worker of pytest-xdist ran. Each of them collects every page."""
+        output = getattr(node, "workeroutput", {})  # a worker that crashed has none
+        self.pages, self.collected, run, places = output.get(
+            COUNTS, (self.pages, self.collected, 0, self.left_out)
+        )
+        self.run += run
+        self.left_out = [Place(*place) for place in places]
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a run that leaves out too many blocks."""
+        places = [tuple(place) for place in self.left_out]
+        # What a worker of pytest-xdist says to the process that started it; elsewhere, to nobody.
+        output: dict[str, object] = getattr(self._config, "workeroutput", {})
+        output[COUNTS] = (self.pages, self.collected, self.run, places)
         if len(self.left_out) > self._limit and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

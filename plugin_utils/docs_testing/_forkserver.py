@@ -1,13 +1,12 @@
 """Start a fresh process for each block, cheaply.
 
-A server process imports what every block's process needs and then forks once for each block, so a
-block costs some milliseconds, not an interpreter's start. It runs no thread and no block itself:
-what it forks is as fresh as a new process. Where there is no `fork`, each block gets a new
-interpreter.
+A server, which is a new interpreter and has imported nothing, forks once for each block: that costs
+a millisecond, where an interpreter's start costs ten or more. It runs no thread and no block
+itself, so what it forks is as fresh as a new process. Where there is no `fork`, each block gets a
+new interpreter.
 """
 
 import contextlib
-import gc
 import os
 import signal
 import socket
@@ -15,15 +14,23 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Protocol
 
-__all__ = ("ForkServer", "Spawner", "Starter", "serve", "starter")
+__all__ = ("ForkServer", "Spawner", "Starter", "starter")
 
-GRACE = 5.0
-"""Seconds that a process gets, past its limit, to end by itself with the stack of each thread."""
+GRACE = 25.0
+"""Seconds that a process gets, past its limit, to be judged and to end by itself."""
 
-_SERVE = "from plugin_utils.docs_testing._forkserver import serve; serve({})"
-_RUN = "from plugin_utils.docs_testing._run import main; main({!r})"
+_CHILD = str(Path(__file__).with_name("_child.py"))
+# Executed, not imported: an import would leave this package in the block's `sys.modules`.
+_DO = f"with open({_CHILD!r}, 'rb') as file: exec(compile(file.read(), {_CHILD!r}, 'exec'))\n"
+# On Linux, a process that says so (36 is PR_SET_CHILD_SUBREAPER) becomes the parent of whatever its
+# descendants leave behind. A new program keeps that, and none of what it took to say it.
+_ADOPT = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 
 
 class Starter(Protocol):
@@ -38,24 +45,31 @@ class Starter(Protocol):
         ...
 
 
-def starter(environ: Mapping[str, str]) -> Starter:
-    """Return the cheapest starter that this host allows."""
+def starter(environ: Mapping[str, str], preload: str = "sys") -> Starter:
+    """Return the cheapest starter that this host allows.
+
+    Args:
+        environ: The environment of the interpreter that it starts.
+        preload: A module that every job needs, or one that is in every interpreter.
+    """
     able = hasattr(os, "fork") and hasattr(os, "waitid")
-    return ForkServer(environ) if able else Spawner(environ)
+    return ForkServer(environ, preload) if able else Spawner(environ)
 
 
 class ForkServer:
-    """Forks a process for each job from a server that has imported what they need."""
+    """Forks a process for each job from a server that has imported no more than it was told."""
 
     START = 60.0
-    """Seconds that the server gets to import everything."""
+    """Seconds that the server gets to start."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], preload: str = "sys") -> None:
         self._channel, theirs = socket.socketpair()
         self._received = b""
+        serve = ["-c", f"{_DO}import {preload}\nserve({theirs.fileno()})"]
+        adopt = ["-I", "-S", "-c", _ADOPT] if sys.platform == "linux" else []
         with theirs:
             self._server = subprocess.Popen(
-                [sys.executable, "-c", _SERVE.format(theirs.fileno())],
+                [sys.executable, *adopt, *serve],
                 env=environ,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for pytest, which then closes this
@@ -84,7 +98,7 @@ class ForkServer:
             return self._answer(limit + GRACE)
         except TimeoutError:
             _kill_group(pid)
-            return self._answer(GRACE)
+            return self._answer(self.START)
         except BaseException:
             _kill_group(pid)
             raise
@@ -100,44 +114,6 @@ class ForkServer:
         return int(line)
 
 
-def serve(channel: int) -> None:
-    """Fork a process for each job that arrives; each of them runs its job and ends."""
-    from plugin_utils.docs_testing import _asserts, _run
-
-    _asserts.prepare()
-    gc.freeze()  # what is here now is everybody's: no child has to look through it
-    with socket.socket(fileno=channel) as jobs, jobs.makefile(encoding="utf-8") as lines:
-        job = _next_job(jobs, lines)
-    return _run.main(job) if job else None
-
-
-def _next_job(jobs: socket.socket, lines: TextIO) -> str:
-    """Return, in a new process, the job to run; or nothing, in the server, when no more come."""
-    job, pid = "", -1
-    while pid and (job := lines.readline().removesuffix("\n")):
-        pid = os.fork()
-        with contextlib.suppress(OSError):  # both set it: neither knows who comes first
-            os.setpgid(pid, pid)
-        _follow(jobs, pid)
-    return job
-
-
-def _follow(jobs: socket.socket, pid: int) -> None:
-    """Tell pytest, from the server, who the new process is and how it ended."""
-    with contextlib.suppress(BrokenPipeError):  # pytest was interrupted
-        if pid:
-            jobs.sendall(f"{pid}\n".encode())
-            jobs.sendall(f"{_wait(pid)}\n".encode())
-
-
-def _wait(pid: int) -> int:
-    """Wait for the process to end; end what it leaves behind; return its exit status."""
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # still a zombie, so its group is its own
-    _kill_group(pid)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status)
-
-
 def _kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
@@ -151,7 +127,7 @@ class Spawner:
 
     def run(self, job: Path, limit: float) -> int:
         """Run the job; return its exit status, negative for a signal."""
-        command = [sys.executable, "-c", _RUN.format(str(job))]
+        command = [sys.executable, "-c", f"{_DO}run({str(job)!r})"]
         quiet = subprocess.DEVNULL
         with subprocess.Popen(command, env=self._environ, stdin=quiet, stdout=quiet) as process:
             try:

@@ -17,9 +17,10 @@ is imported. That happens in the block's own process, so nothing of a page is ev
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import NamedTuple
 
-__all__ = ("KINDS", "NOT_RUN", "OWN_MARKS", "Call", "Plan", "Wrong", "parse", "plan")
+__all__ = ("KINDS", "NOT_RUN", "OWN_MARKS", "Call", "Plan", "Wrong", "compiled", "parse", "plan")
 
 KINDS = ("races", "hangs", "leaks")
 NOT_RUN = frozenset({"not_run", "skip", "skipif"})
@@ -82,6 +83,36 @@ def parse(source: str) -> Call:
         return Call(name, tuple(call.args), {key: value for key, value in options.items() if key})
     message = f"{source!r} is not a mark; write pytest.mark.NAME(...)"
     raise ValueError(message)
+
+
+class Compiled(NamedTuple):
+    """A mark for the block's process to evaluate."""
+
+    name: str
+    source: str
+    args: list[CodeType]
+    options: dict[str, CodeType]
+    modules: list[str]
+    """What it may name, as far as those are modules: `json.decoder.JSONDecodeError` names two."""
+
+
+def compiled(source: str) -> Compiled:
+    """Compile what a mark is given."""
+    call = parse(source)
+    values = (*call.args, *call.options.values())
+    nodes = [node for value in values for node in ast.walk(value)]
+    named = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
+    return Compiled(
+        call.name,
+        source,
+        [_compile(value) for value in call.args],
+        {name: _compile(value) for name, value in call.options.items()},
+        [ast.unparse(node) for node in named],
+    )
+
+
+def _compile(value: ast.expr) -> CodeType:
+    return compile(ast.Expression(value), "mark", "eval", dont_inherit=True)
 
 
 def plan(marks: Iterable[str], importorskip: str | None) -> Plan:

@@ -1,7 +1,7 @@
 """Run blocks from pytest's side: folders, environment, time limit, report."""
 
 import fnmatch
-import json
+import marshal
 import os
 import shutil
 import sys
@@ -11,10 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from plugin_utils.docs_testing._block import Block, Job, Report
+from plugin_utils.docs_testing import _languages
+from plugin_utils.docs_testing._block import Block, BlockError, Job, Outcome, Report
 from plugin_utils.docs_testing._forkserver import Starter, starter
-from plugin_utils.docs_testing._judge import wrong_output
-from plugin_utils.docs_testing._marks import Plan
+from plugin_utils.docs_testing._judge import judge, wrong_output
+from plugin_utils.docs_testing._marks import Plan, compiled
+from plugin_utils.docs_testing._python import (
+    check_session,
+    compile_block,
+    compile_session,
+    session,
+)
 
 __all__ = ("Options", "Runner", "environment")
 
@@ -43,7 +50,7 @@ class Runner:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._starter: Starter | None = None
+        self._starters: dict[str, Starter] = {}
         self._folder = Path(tempfile.mkdtemp(prefix="docs-testing-")).resolve()
 
     def run(self, block: Block, plan: Plan, config: Path) -> Report:
@@ -63,8 +70,8 @@ class Runner:
 
     def close(self) -> None:
         """End what is still running and remove the temporary folders."""
-        if self._starter:
-            self._starter.close()
+        for each in self._starters.values():
+            each.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run_once(self, block: Block, plan: Plan, config: Path) -> Report:
@@ -96,13 +103,78 @@ class Runner:
         )
 
     def _result(self, job: Job, plan: Plan) -> Report:
-        if self._starter is None:
-            self._starter = starter({**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        try:
+            file = _prepare(job)
+        except BlockError as error:
+            return Report("failed", str(error))
         began = time.monotonic()
-        status = self._starter.run(job.save(), job.limit)
+        status = self._starter(job).run(file, job.limit)
         took = time.monotonic() - began
-        report = _written(Path(job.folder)) or _ended(job, plan, status, took)
+        report = _judged(job)
+        if report is None or (status and report.verdict != "failed"):
+            report = _ended(job, plan, status, took)
         return replace(report, stdout=_read(job, "stdout"), stderr=_read(job, "stderr"))
+
+    def _starter(self, job: Job) -> Starter:
+        """Return what starts the block: from nothing if it is Python, which would see the rest."""
+        plain = job.block.language in ("pycon", "python") and not job.loader
+        preload = "sys" if plain else _languages.__name__
+        if preload not in self._starters:
+            environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            self._starters[preload] = starter(environ, preload)
+        return self._starters[preload]
+
+
+def _prepare(job: Job) -> Path:
+    """Write down what the block's process has to know, in a form that needs no module to read."""
+    block, folder = job.block, Path(job.folder)
+    above = block.lines[0].line - 1
+    # A spawned process imports this file, so it has to be Python; its lines are those of the page.
+    copy = folder / f"{Path(block.page).stem}.py"
+    copy.write_text("\n" * above + block.code, "utf-8")
+    marks = [compiled(mark) for mark in block.marks]
+    marked = any(mark.name in ("goes_wrong", "xfail") for mark in marks)
+    prompts = parts = None
+    if _has_prompts(job):
+        prompts = compile_session(block.code, block.lines)
+    elif block.language == "python" and not job.loader:
+        details = block.expected_output is None and not marked
+        parts = compile_block(block.code, block.lines, details=details)
+    known = {
+        "job": str(job.save()),
+        "folder": job.folder,
+        "base": job.base,
+        "start": str(Path(job.config).parent if job.in_root else folder / "work"),
+        "environ": job.environ,
+        "limit": job.limit,
+        "copy": str(copy),
+        "place": str(block.place),
+        "marks": [tuple(mark) for mark in marks],
+        "needs": block.importorskip,
+        "session": prompts,
+        "parts": parts,
+    }
+    file = folder / "process"
+    file.write_bytes(marshal.dumps(known))
+    return file
+
+
+def _has_prompts(job: Job) -> bool:
+    block = job.block
+    asked = block.language == "pycon" or (block.language == "python" and session(block.code))
+    return asked and not job.loader
+
+
+def _judged(job: Job) -> Report | None:
+    """Judge a block by what its process left; nothing, if that came to no end."""
+    file = Path(job.folder, "outcome")
+    if not file.exists():
+        return None
+    outcome = Outcome(**marshal.loads(file.read_bytes()))
+    mismatch = wrong_output(job.block, _read(job, "stdout"))
+    if _has_prompts(job):
+        mismatch += check_session(job.block.code, job.block.lines, outcome.said)
+    return judge(job.block, outcome, _read(job, "late").encode(), mismatch)
 
 
 def environment(root: Path, folder: Path, options: Options) -> dict[str, str]:
@@ -136,13 +208,8 @@ def _substitute(block: Block, command: str) -> Block:
     return replace(block, code=f"{command}\n", lines=lines, language=language, title="")
 
 
-def _written(folder: Path) -> Report | None:
-    file = folder / "report.json"
-    return Report(**json.loads(file.read_text("utf-8"))) if file.exists() else None
-
-
 def _ended(job: Job, plan: Plan, status: int, took: float) -> Report:
-    """Judge a block that ended without a report."""
+    """Judge a block that did not end as a process should."""
     place = job.block.place
     if took < job.limit:
         return Report("failed", f"{place}: the process ended, with status {status}, in the block")

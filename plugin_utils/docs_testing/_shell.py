@@ -5,7 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from doctest import ELLIPSIS, Example, OutputChecker
+from doctest import DONT_ACCEPT_TRUE_FOR_1, ELLIPSIS, Example, OutputChecker
 from pathlib import Path
 from typing import IO
 
@@ -13,6 +13,9 @@ from plugin_utils.docs_testing._block import BlockError, Place
 
 __all__ = ("run_bash", "run_console")
 
+FLAGS = ELLIPSIS | DONT_ACCEPT_TRUE_FOR_1
+CONTINUED = re.compile(r"> |>$")
+"""The shell's second prompt; a page may have lost the blank at its end."""
 ENDED = "docs-testing: the command ended with"
 
 
@@ -71,8 +74,8 @@ def _commands(code: str, places: Sequence[Place]) -> list[_Command]:
             if last:
                 last.may_fail = "$?" in line
             commands.append(_Command(place, line[2:]))
-        elif last and not last.shown and (line.startswith("> ") or last.text.endswith("\\")):
-            last.text += "\n" + line.removeprefix("> ")
+        elif last and not last.shown and (CONTINUED.match(line) or last.text.endswith("\\")):
+            last.text += "\n" + CONTINUED.sub("", line)
         elif last:
             last.shown += line + "\n"
         elif line.strip():
@@ -94,8 +97,8 @@ def _compare(command: _Command, printed: str, status: int) -> None:
     if not command.shown.strip():
         return
     checker, example = OutputChecker(), Example(command.text, command.shown.rstrip())
-    if not checker.check_output(example.want, f"{printed.rstrip()}\n", ELLIPSIS):
-        difference = checker.output_difference(example, printed, ELLIPSIS)
+    if not checker.check_output(example.want, f"{printed.rstrip()}\n", FLAGS):
+        difference = checker.output_difference(example, printed, FLAGS)
         raise BlockError(command.place, f"$ {command.text}\n{difference}")
 
 

@@ -233,6 +233,18 @@ def test_the_command_says_what_it_does_not_find(
     assert "there is no '" in capsys.readouterr().err
 
 
+def test_without_the_extra_the_command_names_it(
+    small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where MkDocs is missing, the message says what brings it."""
+    monkeypatch.delitem(sys.modules, "plugin_utils.docs_testing.check")
+    monkeypatch.delitem(sys.modules, "plugin_utils.docs_testing._pages")
+    monkeypatch.setitem(sys.modules, "mkdocs.utils", None)
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", *map(str, small)])
+    assert "needs the extra 'docs' of plugin-utils" in capsys.readouterr().err
+
+
 def test_the_help_says_that_pages_are_executed() -> None:
     """Nobody runs a stranger's pages without having been told."""
     command = [sys.executable, "-m", "plugin_utils.docs_testing", "--help"]

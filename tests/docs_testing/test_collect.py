@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mkdocs.utils import markdown_extensions
 
 from plugin_utils.docs_testing import _collect
 from plugin_utils.docs_testing._block import Place
@@ -64,6 +65,15 @@ def test_an_example_in_a_docstring_runs_and_names_its_line(plain: Run) -> None:
     assert own == ("line 5", "passed", "")
     assert (example.name, example.outcome) == ("shelf.py:3", "failed")
     assert example.text.startswith("shelf.py:4: in <module>\n    assert 0\n")
+
+
+@pytest.mark.parametrize("suffix", markdown_extensions)
+def test_a_page_of_any_name_that_mkdocs_takes_is_run(suffix: str, tmp_path: Path) -> None:
+    """What MkDocs publishes is a page, however its file is called."""
+    site = sites.write(tmp_path, {f"docs/page{suffix}": BLOCK.format("1 / 0")}, config=PLAIN)
+    run = sites.run(site)
+    assert "docs: 1 pages, 1 blocks collected, 1 run, 0 not run" in run.printed
+    assert run.status == pytest.ExitCode.TESTS_FAILED
 
 
 REFUSED = {
@@ -130,6 +140,42 @@ def test_too_many_blocks_left_out_fail_the_run(tmp_path: Path) -> None:
     assert "docs: 3 pages, 3 blocks collected, 0 run, 2 not run\n" in run.printed
     assert "marks may leave out 1 block at most, not docs/a.md:4, docs/b.md:4" in run.printed
     assert run.status == pytest.ExitCode.TESTS_FAILED
+
+
+def _pages(**attributes: object) -> _collect.Pages:
+    """Make what a session knows, of the options that it reads."""
+    options: dict[str, Any] = {
+        "docs_loaders": [],
+        "pythonpath": [],
+        "docs_max_not_run": 1,
+        "docs_timeout": 1,
+    }
+    invoked = SimpleNamespace(dir=Path.cwd())
+    config: Any = SimpleNamespace(getini=options.get, invocation_params=invoked, **attributes)
+    return _collect.Pages(config)
+
+
+def test_workers_hand_over_what_they_counted() -> None:
+    """Each worker of pytest-xdist collects everything and runs a part; one that crashed, none."""
+    session: Any = SimpleNamespace(exitstatus=pytest.ExitCode.OK)
+    first, second = Place("a.md", 3), Place("b.md", 5)
+    pages = _pages()
+    for run in (2, 3):
+        worker = _pages(workeroutput={})
+        worker.pages, worker.collected, worker.run = 4, 7, run
+        worker.left_out = [first, second]
+        worker.pytest_sessionfinish(session)
+        pages.pytest_testnodedown(
+            SimpleNamespace(workeroutput=vars(worker._config)["workeroutput"])
+        )
+        worker.pytest_unconfigure()
+    pages.pytest_testnodedown(SimpleNamespace())
+    assert (pages.pages, pages.collected, pages.run) == (4, 7, 5)
+    assert pages.left_out == [first, second]
+    session.exitstatus = pytest.ExitCode.OK
+    pages.pytest_sessionfinish(session)
+    assert session.exitstatus == pytest.ExitCode.TESTS_FAILED
+    pages.pytest_unconfigure()
 
 
 def test_the_options_reach_the_blocks(tmp_path: Path) -> None:

@@ -96,8 +96,97 @@ def test_a_thread_may_end_itself(bench: Bench) -> None:
 def test_a_session_names_its_line(bench: Bench) -> None:
     """A wrong answer in a session is reported at its prompt."""
     report = bench.only("# T\n\n```pycon\n>>> 1\n1\n>>> 2\n3\n```\n")
-    assert 'page.md", line 6, in' in report.text
-    assert "Expected:\n    3\nGot:\n    2" in report.text
+    assert report.text == "docs/page.md:6: >>> 2\nExpected:\n    3\nGot:\n    2"
+
+
+SESSION = """\
+>>> 1 / 0
+Traceback (most recent call last):
+  ...
+ZeroDivisionError: division by zero
+>>> x = = 1
+Traceback (most recent call last):
+  ...
+SyntaxError: invalid syntax
+>>> try:
+...     {}['key']
+... except KeyError as error:
+...     raise ValueError("no key\\nat all") from error
+Traceback (most recent call last):
+  ...
+ValueError: no key
+at all
+>>> print("a  b")  # doctest: +NORMALIZE_WHITESPACE
+a b
+>>> print("a ... b")  # doctest: -ELLIPSIS
+a ... b
+>>> import __main__
+>>> __main__.x = 3
+>>> x
+3
+"""
+
+
+def test_a_session_shows_errors_as_python_does(bench: Bench) -> None:
+    """The error at the end of a prompt is compared, and directives are heeded."""
+    report = bench.only(f"# T\n\n```pycon\n{SESSION}```\n")
+    assert report.verdict == "passed", report
+
+
+@pytest.mark.parametrize(
+    ("session", "got"),
+    [
+        (">>> 1 / 0", "ZeroDivisionError: division by zero"),
+        (">>> 1 / 0\nTraceback (most recent call last):\nValueError: no", "ZeroDivisionError: "),
+        (">>> x = '\0'", "SyntaxError: "),
+    ],
+)
+def test_an_error_that_a_session_does_not_show_fails_it(
+    bench: Bench, session: str, got: str
+) -> None:
+    """An error is no output, and one error is not the other."""
+    report = bench.only(f"# T\n\n```pycon\n{session}\n```\n")
+    assert report.text.startswith("docs/page.md:4: >>> ")
+    assert got in report.text
+
+
+def test_code_that_python_cannot_read_is_an_error(bench: Bench) -> None:
+    """What the compiler refuses for another reason than its syntax is reported, too."""
+    report = bench.only(f"# T\n\n```python\nx = {'-' * 5_000}1\n```\n")
+    assert 'page.md", line 4\n' in report.text
+    assert "SyntaxError: RecursionError: " in report.text
+
+
+@pytest.mark.parametrize(
+    ("session", "text"),
+    [
+        ("print(1/0)", "4: 'print(1/0)' belongs to no prompt, so nothing tests it"),
+        ('>>> print("a")\na\n\nWRONG\n>>> 1\n1', "7: 'WRONG' belongs to no prompt"),
+        (">>> 1\n1\n>>> 1/0  # doctest: +SKIP", "6: a prompt that is skipped is not tested"),
+    ],
+    ids=["no prompt", "after a blank line", "skipped"],
+)
+def test_a_session_is_tested_whole(bench: Bench, session: str, text: str) -> None:
+    """What a doctest would pass over in silence fails the block, at its line."""
+    report = bench.only(f"# T\n\n```pycon\n{session}\n```\n")
+    assert report.text.startswith(f"docs/page.md:{text}"), report
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [("console", '$ python -c "print(True)"'), ("pycon", ">>> 1 == 1")]
+)
+def test_true_is_not_one(bench: Bench, language: str, line: str) -> None:
+    """A page that shows `1` where a reader sees `True` is wrong."""
+    report = bench.only(f"# T\n\n```{language}\n{line}\n1\n```\n")
+    assert "Expected:\n    1\nGot:\n    True" in report.text
+
+
+def test_a_future_import_that_an_include_puts_too_low_is_an_error(bench: Bench) -> None:
+    """The text that a reader copies is one module, whatever files it comes from."""
+    (bench.folder / "snippets/later.py").write_text("from __future__ import annotations\n", "utf-8")
+    report = bench.only('# T\n\n```python\nx = 1\n--8<-- "snippets/later.py"\n```\n')
+    assert f'File "{bench.folder}/snippets/later.py", line 1' in report.text
+    assert "from __future__ imports must occur at the beginning of the file" in report.text
 
 
 def test_a_session_sees_any_text_in_dots(bench: Bench) -> None:
@@ -167,6 +256,13 @@ def test_a_console_is_one_shell(bench: Bench) -> None:
     assert bench.only(CONSOLE.format(shown="three")).verdict == "passed"
 
 
+def test_a_console_has_continued_lines_that_are_blank(bench: Bench) -> None:
+    """The second prompt may stand alone, as in a document with a blank line."""
+    lines = "$ cat <<END\n> one\n>\n> two\n> END\none\n\ntwo"
+    report = bench.only(f"# T\n\n```console\n{lines}\n```\n")
+    assert report.verdict == "passed", report
+
+
 def test_a_console_names_the_command_whose_output_differs(bench: Bench) -> None:
     """The output that is shown is compared, command by command."""
     report = bench.only(CONSOLE.format(shown="four"))
@@ -234,6 +330,50 @@ def test_an_unknown_language_is_an_error(bench: Bench) -> None:
     assert text.startswith("docs/page.md:3: a 'zsh' block is not tested")
     assert "console, ini, json" in text
     assert "docs_loaders" in text
+
+
+FINAL = "class A:\n    def __del__(self):\n        {}\na = A()\n"
+
+
+def test_what_the_interpreter_ends_with_is_output(bench: Bench) -> None:
+    """An object that lives to the end may print when the interpreter lets it go."""
+    page = '# T\n\n```python\n{}```\n\n```text title="Output"\nclosed\n```\n'
+    assert bench.only(page.format(FINAL.format("print('closed')"))).verdict == "passed"
+    assert "the page shows this output" in bench.only(page.format(FINAL.format("pass"))).text
+
+
+@pytest.mark.parametrize(
+    ("mark", "verdict"),
+    [
+        ("", "failed"),
+        ("<!--pytest.mark.xfail(raises=ZeroDivisionError)-->\n", "xfailed"),
+        ("<!--pytest.mark.xfail(raises=KeyError)-->\n", "failed"),
+        ("<!--pytest.mark.goes_wrong('leaks', raises=ZeroDivisionError)-->\n", "passed"),
+    ],
+)
+def test_an_error_when_the_interpreter_ends_counts(bench: Bench, mark: str, verdict: str) -> None:
+    """An error in `__del__` fails the block, or is what its mark says, also at the very end."""
+    report = bench.only(f"# T\n\n{mark}```python\n{FINAL.format('1 / 0')}```\n")
+    assert report.verdict == verdict
+    assert "ZeroDivisionError: division by zero" in report.stderr
+    if verdict == "failed":
+        assert "an error that nobody could catch, when the interpreter ended" in report.text
+
+
+def test_an_interpreter_that_dies_at_its_end_is_reported(bench: Bench) -> None:
+    """A block whose process ends badly has not passed, though its last line was reached."""
+    code = f"import os\n{FINAL.format('os.kill(os.getpid(), 9)')}"
+    report = bench.only(f"# T\n\n```python\n{code}```\n")
+    assert report.text == "docs/page.md:3: the process ended, with status -9, in the block"
+
+
+def test_a_failure_is_shown_whatever_the_block_did_to_its_folder(bench: Bench) -> None:
+    """A folder that is gone, or has a file of a module's name in it, hides no failure."""
+    gone = "import os, shutil\nshutil.rmtree(os.getcwd())\n1 / 0"
+    named = "open('pytest.py', 'w').write('raise SystemExit')\n1 / 0"
+    for code in (gone, named):
+        text = bench.only(f"# T\n\n```python\n{code}\n```\n").text
+        assert text.endswith("ZeroDivisionError: division by zero")
 
 
 def test_a_process_that_dies_is_reported(bench: Bench) -> None:

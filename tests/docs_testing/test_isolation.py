@@ -72,6 +72,61 @@ ISOLATED = {
         _, status = os.wait()
         assert status == 0
     """,
+    "fork_exit_status": """
+        import os, sys
+        if os.fork() == 0:
+            sys.exit(3)
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 3
+    """,
+    "fork_error": """
+        import os
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            os.dup2(writing, 2)
+            raise RuntimeError("in the child")
+        os.close(writing)
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 1
+        with os.fdopen(reading) as stderr:
+            assert stderr.read().endswith("RuntimeError: in the child\\n")
+    """,
+    "fork_thread_and_finaliser": """
+        import os, threading
+        reading, writing = os.pipe()
+        class Client:
+            def __del__(self):
+                raise OSError("in a finaliser")
+        def fail():
+            raise RuntimeError("in a thread")
+        if os.fork() == 0:
+            os.dup2(writing, 2)
+            thread = threading.Thread(target=fail)
+            thread.start()
+            thread.join()
+            Client()
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as stderr:
+            text = stderr.read()
+        assert "RuntimeError: in a thread" in text and "OSError: in a finaliser" in text
+    """,
+    "modules": """
+        import subprocess, sys
+        command = [sys.executable, "-c", "import subprocess, sys; print(*sys.modules)"]
+        asked = subprocess.run(command, capture_output=True, text=True).stdout.split()
+        assert set(sys.modules) == set(asked)
+    """,
+    "submodules": """
+        import concurrent, importlib, subprocess, sys, urllib, xml
+        ask = (
+            "import concurrent, importlib, subprocess, sys, urllib, xml\\n"
+            "print([sorted(vars(each)) for each in (concurrent, importlib, urllib, xml)])"
+        )
+        command = [sys.executable, "-c", ask]
+        asked = subprocess.run(command, capture_output=True, text=True).stdout
+        found = [sorted(vars(each)) for each in (concurrent, importlib, urllib, xml)]
+        assert asked == f"{found}\\n"
+        assert "pytest" not in sys.modules and "plugin_utils" not in sys.modules
+    """,
     "spawn": """
         import multiprocessing
         def work(queue):

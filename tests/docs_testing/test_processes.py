@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin_utils.docs_testing import _forkserver
+from plugin_utils.docs_testing import _child, _forkserver
 from plugin_utils.docs_testing._forkserver import ForkServer, Spawner, starter
 from plugin_utils.docs_testing._runner import Options
 from tests.docs_testing import sites
@@ -54,12 +54,73 @@ def read(reader: int) -> bytes:
     return os.read(reader, 10)
 
 
-def test_what_a_block_leaves_running_is_ended(bench: Bench, tmp_path: Path) -> None:
-    """A background process does not outlive the block that started it."""
+LEFT = {
+    "bash": "exec 3>{pipe}\nsleep 1000 &",
+    "bash, with job control": "exec 3>{pipe}\nset -m\nsleep 1000 &",
+    "console": "$ exec 3>{pipe}\n$ setsid sleep 1000 &",
+    "python": """
+import subprocess
+with open("{pipe}", "w") as pipe:
+    command = ["sh", "-c", "setsid sleep 1000 & exec sleep 1000"]
+    subprocess.Popen(command, stdout=pipe, start_new_session=True)
+""",
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_what_a_block_leaves_running_is_ended(kind: str, bench: Bench, tmp_path: Path) -> None:
+    """A background process does not outlive the block that started it, wherever it went."""
     pipe = tmp_path / "pipe"
     with pipe_that_is_let_go(pipe):
-        page = f"# T\n\n```bash\nexec 3>{pipe}\nsleep 1000 &\n```\n"
+        code = LEFT[kind].format(pipe=pipe)
+        page = f"# T\n\n```{kind.partition(',')[0]}\n{code}\n```\n"
         assert bench.only(page).verdict == "passed"
+
+
+LATE = """
+from pathlib import Path
+from plugin_utils.docs_testing._child import _Watch
+
+class Client:
+    def __del__(self):
+        raise ValueError("late")
+
+failures = []
+watch = _Watch(failures, "late")
+Client()
+watch.report_made(KeyError)
+Client()
+watch.report_made(ValueError)
+Client()
+print(len(failures), Path("late").read_text())
+"""
+
+
+def test_an_error_after_the_report_is_noted(tmp_path: Path) -> None:
+    """What can no longer be in the report is one byte: whether the page wants such an error."""
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    ended = subprocess.run(
+        [sys.executable, "-c", LATE],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=20,
+    )
+    assert ended.stdout == "1 uw\n"
+    assert ended.stderr.count("ValueError: late") == 2
+
+
+def test_who_may_not_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is another user's now holds up nothing, and one that went has no parent."""
+
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError(pid, number)
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert not _child._try(os.kill, os.getpid(), 9)
+    assert _child._parent(0) is None
 
 
 def test_an_interrupt_ends_the_block(tmp_path: Path) -> None:
@@ -118,7 +179,7 @@ def test_a_server_that_ends_is_reported(tmp_path: Path) -> None:
 def test_a_host_without_timers_leaves_the_limit_to_pytest() -> None:
     """Where a process cannot set a timer, none is set, and nothing fails."""
     code = (
-        "import signal; del signal.setitimer; from plugin_utils.docs_testing._run import _arm; "
+        "import _signal; del _signal.setitimer; from plugin_utils.docs_testing._child import _arm; "
         "_arm(0.001); print('armed')"
     )
     ended = subprocess.run(
