@@ -165,6 +165,8 @@ def _is_condition(value: ast.expr) -> bool:
     match value:
         case ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return True
+        case ast.BoolOp(values=values):
+            return all(map(_is_condition, values))
         case ast.Call(func=ast.Name(id="bool" | "hasattr" | "isinstance")):
             return True
         case _:

@@ -91,15 +91,15 @@ def _lock_in_place(plan: Plan, text: str) -> str:
 
 def _lock_rest(plan: Plan, edits: Edits, outer: str) -> None:
     """Put everything after the early return under the lock, behind the same early return."""
-    inner = outer + "    "
+    inner = outer * 2  # the accessor stands at the module's own level
     edits.insert_after(
         last_line(plan.guard),
         f"{outer}with {plan.lock}:",
         f"{inner}{plan.local} = {plan.slot}",
         f"{inner}if {_test(plan)}:",
-        f"{inner}    return {plan.local}",
+        f"{inner}{outer}return {plan.local}",
     )
-    edits.indent(last_line(plan.guard) + 1, last_line(plan.build[-1]), "    ")
+    edits.indent(last_line(plan.guard) + 1, last_line(plan.build[-1]), outer)
 
 
 def _lock_body(plan: Plan, edits: Edits, outer: str) -> None:

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 
 from plugin_utils.checker.analysis import Analysis
 from plugin_utils.checker.definitions import Function
-from plugin_utils.checker.locking import NoLockError, held_lock
+from plugin_utils.checker.locking import NoLockError, held_lock, refuse_inversion
 from plugin_utils.checker.module import Module
-from plugin_utils.checker.safety import allows_none, can_be_none, comes_back
+from plugin_utils.checker.safety import allows_none, can_be_none, comes_back, names_reached
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Place
 from plugin_utils.checker.source import lines_of
-from plugin_utils.checker.syntax import last_line, last_name
+from plugin_utils.checker.syntax import ends_line, last_line, last_name
 
 __all__ = ("NoLockError", "Plan", "plan_for")
 
@@ -79,6 +79,8 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
     guard = _guard(node, site.slot.name)
     if isinstance(node, ast.AsyncFunctionDef) or not _is_plain(site.function, module):
         return None
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in site.function.own_nodes):
+        return None
     if binding is None or guard is None:
         return None
     is_early = isinstance(guard.body[0], ast.Return)
@@ -95,7 +97,8 @@ def plan_for(site: Site, analysis: Analysis) -> Plan | None:
         stores=tuple(node for part in build for node in _stores_in(part, site.slot.name)),
         returns=tuple(n for n in site.function.own_nodes if isinstance(n, ast.Return)),
     )
-    return _with_names(plan, site, analysis) if _is_safe(plan, site) else None
+    is_safe = _is_safe(plan, site) and not _is_stored_by_build(site, analysis)
+    return _with_names(plan, site, analysis) if is_safe else None
 
 
 def _binding(site: Site, module: Module) -> ast.Assign | ast.AnnAssign | None:
@@ -112,7 +115,7 @@ def _binding(site: Site, module: Module) -> ast.Assign | ast.AnnAssign | None:
             ast.Assign(value=ast.Constant(value=None))
             | ast.AnnAssign(value=ast.Constant(value=None))
         ]:
-            return found[0]
+            return found[0] if ends_line(found[0], module.tree.body) else None
         case _:
             return None
 
@@ -194,6 +197,7 @@ def _with_names(plan: Plan, site: Site, analysis: Analysis) -> Plan | None:
     if local is None:
         return None
     held = held_lock(site, plan.binding, analysis)
+    refuse_inversion(site, held, plan.module)
     if held is not None:
         return replace(plan, local=local, lock=held, is_lock_new=False)
     locks = (f"_{bare}_lock", f"_{bare}_build_lock")
@@ -222,6 +226,13 @@ def _is_safe(plan: Plan, site: Site) -> bool:
         and plan.module.imports.get("threading", "threading") == "threading"
         and "threading" not in plan.module.bindings
     )
+
+
+def _is_stored_by_build(site: Site, analysis: Analysis) -> bool:
+    """Tell whether the accessor comes to another function that stores into the slot."""
+    reached = names_reached(site.function.node.body, analysis.module)
+    others = (flow for flow in analysis.flows if flow.function.name in reached)
+    return any(store.slot == site.slot for flow in others for store in flow.stores)
 
 
 def _is_only_use(plan: Plan, function: Function) -> bool:

@@ -69,6 +69,7 @@ class _Walker:
             case ast.While(test=test):
                 self._notes.look_inside(test, state)
                 self._loop(node, tests_of(test, state)[0], state)
+                self._notes.acquire_in(test, state)  # `while not lock.acquire(timeout=1)`
             case ast.Match():
                 self._match(node, state)
             case _:

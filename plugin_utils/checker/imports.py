@@ -6,6 +6,7 @@ import ast
 
 from plugin_utils.checker.edits import Edits
 from plugin_utils.checker.fixable import Plan
+from plugin_utils.checker.syntax import ends_line
 
 __all__ = ("import_lazy_singleton", "import_threading")
 
@@ -42,7 +43,9 @@ def _imports(plan: Plan, before: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
     return [
         node
         for node in plan.module.tree.body
-        if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno < before.lineno
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and node.lineno < before.lineno
+        and ends_line(node, plan.module.tree.body)
     ]
 
 

@@ -17,7 +17,7 @@ from plugin_utils.checker.safety import names_reached
 from plugin_utils.checker.sites import Site, is_real
 from plugin_utils.checker.syntax import dotted, last_line
 
-__all__ = ("NoLockError", "held_lock")
+__all__ = ("NoLockError", "held_lock", "refuse_inversion")
 
 _REENTRANT = "threading.RLock"
 _KINDS = frozenset({"threading.Lock", _REENTRANT})
@@ -57,8 +57,26 @@ def held_lock(site: Site, binding: ast.stmt, analysis: Analysis) -> str | None:
         raise NoLockError(message)
     (name,) = common
     _refuse_if_late(name, site, binding, module)
-    _refuse_if_it_hangs(name, site, module)
+    if _kind(name, module) != _REENTRANT and not _is_short(name, site, module):
+        message = f"`{name}` is a `Lock`, which might be held already: make it an `RLock`"
+        raise NoLockError(message)
     return name
+
+
+def refuse_inversion(site: Site, lock: str | None, module: Module) -> None:
+    """Refuse a build that takes a lock of the module under which somebody calls the accessor.
+
+    One thread would hold the accessor's lock and wait for that one, another the other way round.
+
+    Raises:
+        NoLockError: There is such a lock.
+    """
+    reached = names_reached(site.function.node.body, module)
+    for name in sorted(name for name in reached if name != lock and _kind(name, module)):
+        held = [node for node, _ in _holding(name, module)]
+        if site.function.name in names_reached(held, module):
+            message = f"its build takes `{name}`, and it is called under that lock, too"
+            raise NoLockError(message)
 
 
 def _other_stores(site: Site, analysis: Analysis) -> Iterator[tuple[Store, Function]]:
@@ -95,33 +113,54 @@ def _refuse_if_late(name: str, site: Site, binding: ast.stmt, module: Module) ->
     # Nothing runs between the slot and a lock that stands right below it.
     next_to_slot = body[body.index(binding) + 1 :][:1]
     earlier = (node for node in body if last_line(node) < site.function.node.lineno)
-    if not any(_binds(node, name) for node in (*next_to_slot, *earlier)):
+    made = module.bindings[name]
+    if not any(getattr(node, "value", None) is made for node in (*next_to_slot, *earlier)):
         message = f"`{name}` is not made above `{site.function.name}`"
         raise NoLockError(message)
 
 
-def _binds(node: ast.stmt, name: str) -> bool:
-    match node:
-        case ast.Assign(targets=[ast.Name(id=bound)]) | ast.AnnAssign(target=ast.Name(id=bound)):
-            return bound == name
-        case _:
-            return False
+def _is_short(name: str, site: Site, module: Module) -> bool:
+    """Tell whether a `Lock` is never held by who comes to the accessor, and not taken by its build.
+
+    Held otherwise than by a `with`, nobody knows where it is held.
+    """
+    uses = [n for n in ast.walk(module.tree) if isinstance(n, ast.Name) and n.id == name]
+    loads = [node for node in uses if isinstance(node.ctx, ast.Load)]
+    holding = _holding(name, module)
+    return (
+        len(loads) == len(holding)
+        and not any(_calls_out(node, function, module) for node, function in holding)
+        and site.function.name not in names_reached([node for node, _ in holding], module)
+        and name not in names_reached(site.function.node.body, module)
+    )
 
 
-def _refuse_if_it_hangs(name: str, site: Site, module: Module) -> None:
-    """Refuse a `Lock` that a thread could be made to take while it holds it."""
-    if _kind(name, module) == _REENTRANT:
-        return
-    nodes = list(ast.walk(module.tree))
-    holding = [node for node in nodes if isinstance(node, ast.With) and _holds(node, name)]
-    uses = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
-    stores = [n for n in uses if isinstance(n.ctx, ast.Store)]
-    # Held otherwise than by a `with`, nobody knows where it is held.
-    is_plain = len(uses) - len(stores) == len(holding)
-    comes_in = any(site.function.name in names_reached([node], module) for node in holding)
-    if not is_plain or comes_in or name in names_reached(site.function.node.body, module):
-        message = f"`{name}` is a `Lock`, which might be held already: make it an `RLock`"
-        raise NoLockError(message)
+def _holding(name: str, module: Module) -> list[tuple[ast.With, Function]]:
+    """Return the blocks that hold the lock, and whose they are."""
+    return [
+        (node, function)
+        for function in module.all_functions
+        for node in function.own_nodes
+        if isinstance(node, ast.With) and _holds(node, name)
+    ]
+
+
+def _calls_out(block: ast.With, function: Function, module: Module) -> bool:
+    """Tell whether the block hands control to somebody that its text does not name."""
+    for node in ast.walk(block):
+        match node:
+            case ast.Yield() | ast.YieldFrom():
+                return True
+            case ast.Call(func=ast.Name(id=name)) if name in module.bindings:
+                return True
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name))):
+                if name in function.locals:
+                    return True
+            case ast.Call(func=func) if not dotted(func):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _holds(node: ast.With, name: str) -> bool:

@@ -27,6 +27,8 @@ __all__ = ("Notes",)
 _CHOICES = (ast.BoolOp, ast.IfExp)
 # Puts its last argument into a list, a set or a deque.
 _ADDS = frozenset({"add", "append", "appendleft", "insert"})
+# What `acquire` is given to wait until it has the lock.
+_FOR_EVER = frozenset("True 1 -1 TIMEOUT_MAX threading.TIMEOUT_MAX".split())
 _Block = Sequence[ast.stmt]
 
 
@@ -124,6 +126,8 @@ class Notes:
     def by_name(self, node: ast.stmt, rest: _Block, state: State) -> None:
         """Note what a statement does to names without an assignment: `del`, and an import."""
         match node:
+            case ast.Assert(test=test):
+                self.acquire_in(test, state)
             case ast.Delete(targets=targets):
                 slots = map(state.slot, targets)
                 self.flow.drops += [(slot, node) for slot in slots if slot is not None]
@@ -152,7 +156,12 @@ class Notes:
             case ast.Call(func=ast.Attribute(attr="enter_context"), args=[lock]):
                 if self._module.is_lock(lock):
                     state.regions |= {self.region(lock)}
-            case ast.UnaryOp(operand=inner) | ast.Await(value=inner) | ast.NamedExpr(value=inner):
+            case (
+                ast.UnaryOp(operand=inner)
+                | ast.Await(value=inner)
+                | ast.NamedExpr(value=inner)
+                | ast.Compare(left=inner)
+            ):
                 self.acquire_in(inner, state)
             case _:
                 pass
@@ -214,4 +223,4 @@ def _is_of_instance(lock: ast.expr, function: Function) -> bool:
 def _may_fail(acquire: ast.Call) -> bool:
     """Tell whether a lock can be left alone: `acquire(timeout=1)`, `acquire(blocking=False)`."""
     given = [*acquire.args, *(keyword.value for keyword in acquire.keywords)]
-    return not all(ast.unparse(one) in {"True", "-1"} for one in given)
+    return not all(ast.unparse(one) in _FOR_EVER for one in given)

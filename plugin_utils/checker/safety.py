@@ -31,6 +31,12 @@ def can_be_none(value: ast.expr, function: Function, module: Module, depth: int 
             return any(can_be_none(v, function, module, depth - 1) for v in kept)
         case ast.Call(func=ast.Name(id=name)) if name in module.functions and depth:
             return _may_return_none(module.functions[name], module, depth - 1)
+        case ast.Call(func=ast.Name(id=name)) if name in module.bindings or name in function.locals:
+            return True  # a lambda, a nested function, whatever is in that variable
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if (
+            name in module.classes and attr in module.classes[name].methods and depth
+        ):
+            return _may_return_none(module.classes[name].methods[attr], module, depth - 1)
         case ast.Call(func=func):
             return last_name(func) in _MAYBE
         case _:
@@ -128,7 +134,8 @@ def _definitions(name: str, module: Module) -> list[ast.AST]:
         if m.name == name
     ]
     places = [found[name].node for found in (module.functions, module.classes) if name in found]
-    return [*places, *methods]
+    bound = module.bindings.get(name)
+    return [*places, *methods, *([bound] if bound is not None else [])]
 
 
 def builds_surely(value: ast.expr) -> bool:

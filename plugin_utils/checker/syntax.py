@@ -12,6 +12,7 @@ __all__ = (
     "blocks_of",
     "calls_at_import",
     "dotted",
+    "ends_line",
     "flat",
     "last_line",
     "last_name",
@@ -44,6 +45,12 @@ def dotted(node: ast.expr) -> str:
     if not isinstance(node, ast.Name):
         return ""
     return ".".join([node.id, *reversed(parts)])
+
+
+def ends_line(node: ast.stmt, block: list[ast.stmt]) -> bool:
+    """Tell whether a new line can follow `node`: no other statement of `block` goes on there."""
+    last = last_line(node)
+    return not any(other.lineno <= last < last_line(other) for other in block)
 
 
 def last_name(node: ast.expr) -> str:

@@ -425,6 +425,71 @@ NEVER = {
                 _x = Client()
             return _x
         """,
+    "a generator": """
+        _x = None
+        def get():
+            global _x
+            if _x is None:
+                yield
+                _x = Client()
+            return _x
+        """,
+    "another function that the accessor calls stores": """
+        _x = None
+        def fall_back():
+            global _x
+            _x = 1
+        def get():
+            global _x
+            if _x is None:
+                try:
+                    _x = Client()
+                except OSError:
+                    fall_back()
+            return _x
+        """,
+    "a statement that goes on where the lock would stand": """
+        _x = None; TEXT = (
+            "hello")
+        def get():
+            global _x
+            if _x is None:
+                _x = Client()
+            return _x
+        """,
+    "a method that can give None": """
+        _x = None
+        class Factory:
+            @staticmethod
+            def client():
+                if URL:
+                    return Client(URL)
+        def get():
+            global _x
+            if _x is None:
+                _x = Factory.client()
+            return _x
+        """,
+    "a lambda": """
+        _x = None
+        make = lambda: Client() if URL else None
+        def get():
+            global _x
+            if _x is None:
+                _x = make()
+            return _x
+        """,
+    "a nested builder": """
+        _x = None
+        def get():
+            def build():
+                if URL:
+                    return Client(URL)
+            global _x
+            if _x is None:
+                _x = build()
+            return _x
+        """,
     "no free name for the local": """
         _x = None
         x = found = x_now = 1
@@ -444,6 +509,24 @@ NEVER = {
             return _x
         """,
 }
+
+
+def test_import_does_not_get_into_another_statement() -> None:
+    """One that goes on below the line of the import before it."""
+    text = "import os; x = (\n    1)\n_c = None\n\ndef get():\n    global _c\n    if _c is None:\n"
+    text += "        _c = Client()\n    return _c\n"
+    rewritten = fix_source(text, check_source(text))
+    assert rewritten.startswith("import threading\nimport os; x = (\n    1)\n_c = None\n")
+
+
+def test_tabs_stay_tabs() -> None:
+    """The rewrite is indented as the accessor is."""
+    text = "_x = None\ndef get():\n\tglobal _x\n\tif _x is not None:\n\t\treturn _x\n"
+    text += "\t_x = Client()\n\treturn _x\n"
+    rewritten = fix_source(text, check_source(text))
+    assert "\twith _x_lock:\n\t\tx = _x\n" in rewritten
+    assert "\t\t_x = x = Client()\n" in rewritten
+    assert "    " not in rewritten
 
 
 @pytest.mark.parametrize("text", NEVER.values(), ids=NEVER)

@@ -164,8 +164,8 @@ REFUSED = {
         "`_lock` is not made above `get`",
     ),
     "a Lock that the build takes": (
-        LOCK + "class Client:\n    def __init__(self):\n        reset()\n"
-        "" + RESET.format(lock="_lock") + GET,
+        LOCK + "class Client:\n    def __init__(self):\n        note()\n"
+        "def note():\n    with _lock:\n        pass\n" + RESET.format(lock="_lock") + GET,
         "`_lock` is a `Lock`, which might be held already: make it an `RLock`",
     ),
     "a Lock that is held by a caller": (
@@ -181,6 +181,75 @@ REFUSED = {
     ),
 }
 
+HELD = "`_lock` is a `Lock`, which might be held already: make it an `RLock`"
+REFUSED |= {
+    f"a Lock under which comes {who}": (
+        LOCK + RESET.format(lock="_lock") + GET + dedent(text),
+        HELD,
+    )
+    for who, text in {
+        "what is passed in": "def run(task):\n    with _lock:\n        task()\n",
+        "a method of what is passed in": "def run(task):\n    with _lock:\n        task.run()\n",
+        "the block of a context manager": "def held():\n    with _lock:\n        yield\n",
+        "what a decorator wraps": """
+            def locked(function):
+                def wrapper():
+                    with _lock:
+                        return function()
+                return wrapper
+            """,
+        "what is put into a table": """
+            _hooks = []
+            _hooks.append(get)
+            def run():
+                with _lock:
+                    _hooks[0]()
+            """,
+        "what a variable comes to hold": """
+            _hook = None
+            def set_hook(hook):
+                global _hook
+                _hook = hook
+            set_hook(get)
+            def run():
+                with _lock:
+                    _hook()
+            """,
+        "another object's method": """
+            class Proxy:
+                def __getattr__(self, name):
+                    return getattr(get(), name)
+            _proxy = Proxy()
+            def run():
+                with _lock:
+                    _proxy.ping
+            """,
+    }.items()
+}
+REFUSED |= {
+    "a Lock that the build takes by another name": (
+        LOCK
+        + "def note():\n    with _lock:\n        pass\n_note = note\n"
+        + RESET.format(lock="_lock")
+        + GET.replace("Client()", "Client(_note())"),
+        HELD,
+    ),
+    "a lock that is made later": (
+        "import threading\n_client = None\n_lock = None\n"
+        + GET
+        + "get()\n_lock = threading.RLock()\n"
+        + RESET.format(lock="_lock"),
+        "`_lock` is not made above `get`",
+    ),
+    "a lock that both sides take": (
+        RLOCK
+        + "def note():\n    with _lock:\n        return 1\n"
+        + GET.replace("Client()", "Client(note())")
+        + "def use():\n    with _lock:\n        return get()\n",
+        "its build takes `_lock`, and it is called under that lock, too",
+    ),
+}
+
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
 def test_an_accessor_whose_lock_is_not_certain_is_left_alone_and_told_why(
@@ -191,6 +260,14 @@ def test_an_accessor_whose_lock_is_not_certain_is_left_alone_and_told_why(
     assert [(finding.function, finding.refusal) for finding in refused] == [("get", reason)]
     assert not any(finding.fixable for finding in refused)
     assert fixed(text) == text
+
+
+def test_a_lock_that_may_be_taken_twice_is_taken_where_the_build_takes_it_too() -> None:
+    """Nobody waits for another lock while holding it."""
+    text = RLOCK + RESET.format(lock="_lock") + "def note():\n    with _lock:\n        return 1\n"
+    text += GET.replace("Client()", "Client(note())")
+    text += "def use():\n    with _lock:\n        return get()\n"
+    assert locks_in(fixed(text)).count("with _lock:") == 4
 
 
 def test_a_lock_that_may_be_taken_twice_is_taken_where_a_caller_holds_it() -> None:

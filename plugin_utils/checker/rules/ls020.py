@@ -83,6 +83,7 @@ from plugin_utils.checker.model import Level
 from plugin_utils.checker.rules.rule import Hit, Rule, hit
 from plugin_utils.checker.sites import Site
 from plugin_utils.checker.slots import Slot
+from plugin_utils.checker.syntax import dotted, last_name
 
 __all__ = ("RULE",)
 
@@ -108,20 +109,31 @@ def _check(analysis: Analysis) -> Iterator[Hit]:
 
 
 def _waits(function: Function) -> bool:
-    """Tell whether the function can wait for somebody else's build instead."""
-    calls = (node for node in function.own_nodes if isinstance(node, ast.Call))
-    return any(isinstance(c.func, ast.Attribute) and c.func.attr in _WAITS for c in calls)
+    """Tell whether the function can wait for somebody else's build instead: `building.wait()`."""
+    called = (node.func for node in function.own_nodes if isinstance(node, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute) and func.attr in _WAITS and bool(dotted(func))
+        for func in called
+    )
 
 
 def _under_other_locks(analysis: Analysis) -> Iterator[tuple[Site, Site]]:
     """Yield the sites of the process that hold another lock than the first one of their slot."""
     first: dict[Slot, Site] = {}
     for site in analysis.sites:
-        is_sure = len(site.locks) == 1 and site.locks <= analysis.module.locks
-        if is_sure and site.slot.is_process_wide:
+        if site.slot.is_process_wide and len(site.locks) == 1:
             other = first.setdefault(site.slot, site)
-            if site.locks != other.locks:
+            made, other_made = (_made(one, analysis) for one in (site, other))
+            if made is not other_made and None not in {made, other_made}:
                 yield site, other
+
+
+def _made(site: Site, analysis: Analysis) -> ast.expr | None:
+    """Return what makes the lock of `site`, if the module does; a condition may share another's."""
+    [name] = site.locks
+    value = analysis.module.bindings.get(name)
+    is_own = isinstance(value, ast.Call) and last_name(value.func) in {"Lock", "RLock"}
+    return value if is_own else None
 
 
 RULE = Rule("LS020", "Lock released between test and store", "high", __doc__ or "", _check)
