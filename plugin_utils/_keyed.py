@@ -191,6 +191,8 @@ class KeyedSlots(Generic[K, T]):
         # The slots stay, emptied by their own hook: a factory that has forked is in one of them.
         for slot in self._table.values():
             slot.users = {visit for visit in slot.users if visit.thread == get_ident()}
+            for visit in slot.users:
+                visit.users = slot.users
 
     def _get_bounded(self, key: K, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
         if self._close is not None:

@@ -239,8 +239,9 @@ class SingletonSlot(Generic[T]):
                 # Starts anew at the factory, so that it does not grow by each waiter's way in.
                 raise attempt.error.with_traceback(attempt.traceback)
             finally:
-                # What this waiter was handling meanwhile is no business of the others.
-                attempt.error.__context__ = attempt.context
+                # What this waiter was handling meanwhile is no business of the others. An error
+                # can be a frozen dataclass, which refuses to be assigned to.
+                BaseException.__setattr__(attempt.error, "__context__", attempt.context)
         gate = self._gate
         if self._name is None:
             gate.name = qualified_name(factory)

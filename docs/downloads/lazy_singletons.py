@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 1e10d9187f5cdc1508d368436f45c7ab80510ff2f996bd896dfe2e5b126e2ed2
+# sha256 of all below this line: 37a3c1178a86bba4f9ec1e06b21a9251cf97b18c10666cd7170fe210a6b8fb46
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -769,8 +769,9 @@ class SingletonSlot(Generic[T]):
                 # Starts anew at the factory, so that it does not grow by each waiter's way in.
                 raise attempt.error.with_traceback(attempt.traceback)
             finally:
-                # What this waiter was handling meanwhile is no business of the others.
-                attempt.error.__context__ = attempt.context
+                # What this waiter was handling meanwhile is no business of the others. An error
+                # can be a frozen dataclass, which refuses to be assigned to.
+                BaseException.__setattr__(attempt.error, "__context__", attempt.context)
         gate = self._gate
         if self._name is None:
             gate.name = qualified_name(factory)
@@ -1024,6 +1025,8 @@ class KeyedSlots(Generic[K, T]):
         # The slots stay, emptied by their own hook: a factory that has forked is in one of them.
         for slot in self._table.values():
             slot.users = {visit for visit in slot.users if visit.thread == get_ident()}
+            for visit in slot.users:
+                visit.users = slot.users
 
     def _get_bounded(self, key: K, factory: Callable[[*Ts], T], args: tuple[*Ts]) -> T:
         if self._close is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -141,6 +142,30 @@ def test_shared_error_keeps_its_own_cause() -> None:
         raise AssertionError
 
     assert run_together(2, call) == [cause, cause]
+
+
+@dataclass(frozen=True)
+class FrozenError(Exception):
+    """An error that cannot be assigned to."""
+
+    code: int
+
+
+def test_error_that_cannot_be_assigned_to_is_shared() -> None:
+    """It reaches those who waited as it is."""
+    slot: SingletonSlot[object] = SingletonSlot(on_failure="share")
+    error = FrozenError(5)
+
+    def fail() -> object:
+        wait_until(lambda: waiters_of(slot._gate) == 1)
+        raise error
+
+    def call() -> BaseException:
+        with pytest.raises(FrozenError) as caught:
+            slot.get(fail)
+        return caught.value
+
+    assert run_together(2, call) == [error, error]
 
 
 def test_interrupt_is_not_shared() -> None:

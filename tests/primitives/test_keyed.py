@@ -256,6 +256,9 @@ def _bounded_fork_in_a_factory() -> None:
 
     instance = slots.get("key", fork)
     assert slots.get("key", object) is instance
+    for key in ["a", "b"]:
+        slots.get(key, object)
+    assert list(slots) == ["b"]
     if children[0]:
         _, status = os.waitpid(children[0], 0)
         sys.exit(os.waitstatus_to_exitcode(status))
@@ -263,7 +266,7 @@ def _bounded_fork_in_a_factory() -> None:
 
 @pytest.mark.promise(12, 22)
 def test_key_whose_factory_forked_keeps_its_place() -> None:
-    """In the child, too, it is being built until the factory returns: making room spares it."""
+    """In the child, too, making room spares it until the factory returns, and not any longer."""
     child.run(_bounded_fork_in_a_factory)
 
 

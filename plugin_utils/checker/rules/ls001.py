@@ -58,9 +58,9 @@ One run goes on until nothing is left to fix: the rewrite of an inner accessor c
 an outer one to light.
 
 Never rewritten: an accessor with arguments or a decorator, a method, a coroutine, a generator, a
-builder of this module that can give `None`, also by coming to its end without a `return`, one that a
-variable holds (a `lambda`, a nested function), a builder that calls its accessor again or stores into
-its slot itself, and an accessor that works on the object after the store (`_x = build()`, then
+builder of this module that can give `None`, also by coming to its end without a `return`, one that
+a variable holds (a `lambda`, a nested function), a builder that calls its accessor again or stores
+into its slot itself, and an accessor that works on the object after the store (`_x = build()`, then
 `_x.configure()`): a lock alone would leave it half-built in its slot, see `LS021`. Nor is a form
 other than `if` with a test of the slot alone, on lines of its own: `match`, `:=`, `try`, a flag.
 
