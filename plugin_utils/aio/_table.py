@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ("Table",)
 
+# What is raised because somebody wants the task, or the program, to end.
+_NOT_ERRORS = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
+
 
 class Table(Generic[T]):
     """The builds of one slot, by place.
@@ -114,9 +117,11 @@ class Table(Generic[T]):
             return
         try:
             await self.dispose(build, instance)
-        except Exception as error:  # noqa: BLE001 - there is no caller who could handle it
+        except BaseException as error:
             message = f"{build.name}: a build was in vain, and to close its instance failed"
             _report(asyncio.get_running_loop(), message, error)
+            if isinstance(error, _NOT_ERRORS):
+                raise
 
     def _publish(self, place: Place, build: Build[T], instance: T) -> bool:
         with guard.lock:
@@ -266,7 +271,7 @@ def _report_failure(loop: asyncio.AbstractEventLoop, name: str, error: BaseExcep
 
 def _report(loop: asyncio.AbstractEventLoop, message: str, error: BaseException) -> None:
     """Tell the loop's exception handler, as asyncio does: not of a cancellation or an interrupt."""
-    if isinstance(error, Exception):
+    if not isinstance(error, _NOT_ERRORS):
         loop.call_exception_handler({"message": message, "exception": error})
 
 

@@ -42,7 +42,17 @@ class Work:
     """
 
     # Invariant: `settled` and `ended` go from False to True, once; `ended` comes last.
-    __slots__ = ("_waits", "ended", "loop", "name", "running", "settled", "source", "within")
+    __slots__ = (
+        "_patient",
+        "_waits",
+        "ended",
+        "loop",
+        "name",
+        "running",
+        "settled",
+        "source",
+        "within",
+    )
 
     def __init__(
         self, name: str, *, within: Work | None = None, source: Work | None = None
@@ -59,6 +69,8 @@ class Work:
         self.ended = False
         # Who waits: each waiter's future, and the work on whose behalf it waits.
         self._waits: dict[asyncio.Future[None], Work | None] = {}
+        # Those of them that wait for the end.
+        self._patient: set[asyncio.Future[None]] = set()
 
     def enter(self) -> None:
         """Count what runs in this context as part of this work, for as long as that runs."""
@@ -67,14 +79,16 @@ class Work:
     def settle(self) -> None:
         """Wake whoever waits: the outcome is known. Who waits for the end waits on."""
         with guard.lock:
-            waits = {} if self.settled else self._leave()
+            hasty = [woken for woken in self._waits if woken not in self._patient]
+            for woken in hasty:
+                del self._waits[woken]
             self.settled = True
-        _wake(waits)
+        _wake(hasty)
 
     def end(self) -> None:
         """Wake whoever waits for the end, and let go of the loop."""
         with guard.lock:
-            waits = self._leave()
+            waits, self._waits, self._patient = self._waits, {}, set()
             self.settled = self.ended = True
         self.running = False
         self.loop = None
@@ -117,6 +131,8 @@ class Work:
             waiter = self.may_be_awaited()
             woken = asyncio.get_running_loop().create_future()
             self._waits[woken] = waiter
+            if until_ended:
+                self._patient.add(woken)
             return woken
 
     async def wait(self, woken: asyncio.Future[None] | None) -> None:
@@ -129,16 +145,13 @@ class Work:
                 await asyncio.wait([woken], timeout=None if own else _PATROL)
         finally:
             self._waits.pop(woken, None)
+            self._patient.discard(woken)
 
     def waiters(self) -> list[Work]:
         """Return what cannot go on before this does."""
         callers = (self.within, *self._waits.values())
         waiters = [work for work in callers if work is not None and work.running]
         return waiters if self.source is None else [*waiters, self.source]
-
-    def _leave(self) -> dict[asyncio.Future[None], Work | None]:
-        waits, self._waits = self._waits, {}
-        return waits
 
 
 # The innermost work that the running code is part of. It may be over.

@@ -11,6 +11,7 @@ import pytest
 
 from plugin_utils import BuildDeadlockError, RecursiveBuildError, aio
 from plugin_utils.aio._guard import guard
+from plugin_utils.aio._work import Work
 from tests.aio.clients import Client, Factory, connect, new_slot
 from tests.aio.conftest import Run
 from tests.support.loops import LIMIT, Scope, at_rest, happened, in_threads, run_on
@@ -237,6 +238,23 @@ def test_aclose_waits_for_a_build_that_was_dropped_before(
         close.open.set()
         assert [await first, await second] == [True, False]
         assert close.closed == factory.made
+
+    run(main())
+
+
+def test_who_waits_for_the_end_is_not_woken_by_the_outcome(run: Run) -> None:
+    """A `reset` in another thread can tell of the outcome after `aclose` has begun to wait."""
+
+    async def main() -> None:
+        work = Work("client")
+        hasty = asyncio.create_task(work.wait(work.enlist()))
+        patient = asyncio.create_task(work.wait(work.enlist(until_ended=True)))
+        await at_rest()
+        work.settle()
+        await at_rest()
+        assert (hasty.done(), patient.done()) == (True, False)
+        work.end()
+        await asyncio.wait_for(patient, 10)
 
     run(main())
 

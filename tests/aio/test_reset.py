@@ -188,9 +188,15 @@ def test_reset_just_before_a_build_fails(run: Run) -> None:
 
 @pytest.mark.promise(28)
 @pytest.mark.parametrize("fails", ["factory", "close"])
-def test_error_of_an_unwanted_build_is_reported(run: Run, fails: str) -> None:
-    """Nobody waits for it. The loop's exception handler is told whose it is, and what failed."""
-    error = OSError(fails)
+@pytest.mark.parametrize("kind", [OSError, pytest.fail.Exception])
+def test_error_of_an_unwanted_build_is_reported(
+    run: Run, fails: str, kind: type[BaseException]
+) -> None:
+    """Nobody waits for it. The loop's exception handler is told whose it is, and what failed.
+
+    So it is for an error that derives from `BaseException`, such as that of `pytest.fail`.
+    """
+    error = kind(fails)
 
     def close(_: object) -> None:
         raise error
