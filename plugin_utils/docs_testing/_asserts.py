@@ -14,19 +14,17 @@ from _pytest.config import get_config
 
 __all__ = ("detail", "explain")
 
-HELPER = "@pytest_ar"
-"""What a rewritten module calls pytest's part; the block's process gives that name a meaning."""
-
 
 def explain(module: ast.Module, file: str) -> None:
     """Rewrite the asserts of the module in place; runs in pytest's process."""
     rewrite.rewrite_asserts(module, b"", file)
     # A block must not import pytest before one of its assertions fails.
-    module.body = [node for node in module.body if not _imports_helper(node)]
+    module.body = [node for node in module.body if not _imports_part(node)]
 
 
-def _imports_helper(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import) and node.names[0].asname == HELPER
+def _imports_part(node: ast.stmt) -> bool:
+    """Tell whether the rewriting put this here; the block's process gives those names a meaning."""
+    return isinstance(node, ast.Import) and (node.names[0].asname or "").startswith("@")
 
 
 def detail(name: str) -> Any:

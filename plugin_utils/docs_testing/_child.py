@@ -28,6 +28,8 @@ __all__ = ("run", "serve")
 REST = 20.0
 """Seconds that a process gets, once its block has run, to be judged and to end."""
 SIGKILL = 9
+_TOLD = ("__cause__", "__context__", "__traceback__")
+"""What an error tells besides itself."""
 CO_COROUTINE = 128
 
 
@@ -240,7 +242,9 @@ def _execute(job: "dict[str, Any]", names: "dict[str, Any]", said: list[tuple[st
     if job["session"] is not None:
         _converse(job["session"], names, said)
     elif job["parts"] is not None:
-        names["@pytest_ar"] = _Details()
+        # Among the built-in names, so that the block's own are those of its text.
+        built_in = sys.modules["builtins"]
+        vars(built_in).update({"@pytest_ar": _Details(), "@py_builtins": built_in})
         _execute_parts(job["parts"], names)
     else:
         _call("_languages", "run", job["job"])
@@ -287,13 +291,19 @@ def _converse(
 
 def _last_line(error: BaseException) -> str:
     """Return how a traceback of the error ends; the interpreter writes it, without a module."""
-    error.__cause__ = error.__context__ = error.__traceback__ = None
+    is_alone = error.__suppress_context__  # to set the cause sets this, too
+    kept = {name: getattr(error, name) for name in _TOLD}
     terminal = sys.stderr
     sys.stderr = written = io.StringIO()
     try:
+        for name in _TOLD:  # an error can be one that refuses to be assigned to
+            BaseException.__setattr__(error, name, None)
         sys.__excepthook__(type(error), error, None)
     finally:
         sys.stderr = terminal
+        for name, value in kept.items():
+            BaseException.__setattr__(error, name, value)
+        BaseException.__setattr__(error, "__suppress_context__", is_alone)
     text = written.getvalue()
     return text.splitlines(keepends=True)[-1] if isinstance(error, SyntaxError) else text
 

@@ -116,6 +116,22 @@ Traceback (most recent call last):
   ...
 ValueError: no key
 at all
+>>> raised = LookupError("kept")
+>>> raised.__cause__ = KeyError("cause")
+>>> raise raised
+Traceback (most recent call last):
+  ...
+LookupError: kept
+>>> raised.__cause__, raised.__traceback__ is None
+(KeyError('cause'), False)
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True)
+... class Frozen(Exception):
+...     code: int
+>>> raise Frozen(5)
+Traceback (most recent call last):
+  ...
+Frozen: 5
 >>> print("a  b")  # doctest: +NORMALIZE_WHITESPACE
 a b
 >>> print("a ... b")  # doctest: -ELLIPSIS

@@ -30,6 +30,7 @@ ISOLATED = {
         assert os.environ["BENCHMARK"] == "kept"
     """,
     "main_module": """
+        at_first = dir()
         import __main__, sys
         from pathlib import Path
         assert __name__ == "__main__"
@@ -37,7 +38,7 @@ ISOLATED = {
         assert __main__.block_variable == 1
         assert __file__ == sys.argv[0] == __main__.__file__
         assert Path(__file__).suffix == ".py" and __spec__ is None
-        assert "pytest" not in globals()
+        assert [name for name in at_first if not name.startswith("_")] == []
     """,
     "code_names_the_page": """
         import inspect
