@@ -115,8 +115,9 @@ def explore(
         seconds: Stop after so many seconds; `Result.exhausted` is False then.
 
     Raises:
-        ExplorerError: The model cannot be judged: it is not deterministic, a thread blocks out of
-            sight, a thread runs no watched code, or this Python does not report opcodes.
+        ExplorerError: The model cannot be judged: it is not deterministic, it has no threads, a
+            thread blocks out of sight, a thread runs no watched code, or this Python does not
+            report opcodes.
 
     Example:
         ```python
@@ -271,7 +272,11 @@ def _require_canary(run: Run) -> None:
 @contextmanager
 def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     """Watch the code, replace the locks, and keep the garbage collector from cutting in."""
-    functions = [_plain(function) for function in (model, *model()[0])]
+    threads = model()[0]
+    if not threads:
+        msg = "the model returned no functions: nothing would be run. Return one for each thread."
+        raise ExplorerError(msg)
+    functions = [_plain(function) for function in (model, *threads)]
     files = _files(functions, watch)
     modules = [m for m in list(sys.modules.values()) if getattr(m, "__file__", None) in files]
     namespaces = [
