@@ -94,7 +94,9 @@ def explore(
     `threading` builds on them, take part; so do locks in the globals of the watched modules.
 
     What it does not see: code in C runs in one piece, and so does Python code that is not watched.
-    A thread that blocks in such code on anything but a lock cannot be explored.
+    If such code calls watched code back, as `functools.cache` does, the others can have their turn
+    in the callback, and when it ends. A thread that blocks in such code on anything but a lock
+    cannot be explored.
 
     A schedule fails if a thread raises an error that is not allowed, if the threads wait for each
     other, or if the check raises `AssertionError`. The failing schedule is searched again for one
@@ -291,6 +293,7 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     run = Run()
     instrument = Instrument(files, _OURS, run.reach)
     run.files, run.watched = files, instrument.thread
+    run.entering = instrument.callbacks.thread
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
         stack.enter_context(replaced(namespaces))
