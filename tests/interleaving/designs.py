@@ -317,5 +317,5 @@ RIGHT: list[tuple[type[Design], str, bool, int]] = [
     (DictTried, "get get", False, 4),
     (DictTried, "get reset", True, 2),
     (DictTried, "get get reset", False, 20),
-    (ElectedUnderLock, "get get", False, 6),
+    (ElectedUnderLock, "get get", False, 10),
 ]

@@ -158,6 +158,12 @@ def test_a_thread_that_is_not_watched_is_refused() -> None:
         explore(of(time.monotonic))
 
 
+def test_a_model_without_threads_is_refused() -> None:
+    """Nothing would be run, and nothing would fail."""
+    with pytest.raises(ExplorerError, match="nothing would be run"):
+        explore(of())
+
+
 def test_a_model_that_keeps_state_is_refused() -> None:
     """State that outlives a schedule makes the next one take other steps."""
     calls = count()

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import weakref
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,8 +15,17 @@ import pytest
 from plugin_utils.testing.interleaving._canary import canary
 from plugin_utils.testing.interleaving._points import identity, item_touch, table
 from plugin_utils.testing.interleaving._readers import MISSING
-from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, SOME, WHOLE, Touch
-from tests.interleaving.watching import touches
+from plugin_utils.testing.interleaving._touch import (
+    ALONE,
+    EVERYTHING,
+    ITEMS,
+    NAMES,
+    NOTHING,
+    SOME,
+    WHOLE,
+    Touch,
+)
+from tests.interleaving.watching import nobody, touches
 
 SHARED: dict[object, object] = {}
 NUMBER = 1
@@ -33,7 +43,7 @@ class Slotted:
 
 def of_items(seen: list[Touch]) -> list[Touch]:
     """Return the touches of containers only."""
-    return [touch for touch in seen if touch.name == ITEMS]
+    return [touch for touch in seen if touch.name in (ITEMS, NAMES)]
 
 
 def of(container: object, key: object = WHOLE, *, write: bool = False) -> Touch:
@@ -80,10 +90,11 @@ def test_an_attribute_of_an_attribute_is_told_apart() -> None:
     assert Touch("sort", write=False, of=id(slotted.items)) in touches(deeper, slotted)
 
 
-def test_classes_and_modules_are_seen_through_others() -> None:
-    """An instance reads its class's attributes: those are not told apart."""
+def test_classes_are_seen_through_others() -> None:
+    """An instance reads its class's attributes: those are not told apart. Nor are a proxy's."""
+    plain = nobody
     assert identity(Slotted) is None
-    assert identity(sys) is None
+    assert identity(weakref.proxy(plain)) is None
     assert identity(MISSING) is None
 
 
@@ -99,15 +110,18 @@ def test_objects_that_share_their_dict_are_one() -> None:
     assert identity(one) == identity(other)
 
 
-def test_globals_and_closure_variables_go_by_their_name() -> None:
-    """There is one of each name, as far as the explorer is concerned."""
+def test_a_global_is_an_item_of_its_module_and_a_closure_variable_stands_alone() -> None:
+    """A global can be reached through the module's dict, a closure variable by its name only."""
     kept = 0
 
     def function() -> None:
         nonlocal kept
         kept = NUMBER
 
-    assert touches(function) == [Touch("NUMBER", write=False), Touch("kept", write=True)]
+    assert touches(function) == [
+        Touch("NUMBER", write=False, of=id(globals())),
+        Touch("kept", write=True, key=ALONE),
+    ]
     assert kept == 1
 
 
@@ -121,11 +135,12 @@ def test_a_dict_is_told_apart_by_its_keys() -> None:
         return found
 
     table: dict[object, object] = {}
-    assert of_items(touches(function, table, "a")) == [
-        of(table, "a", write=True),
-        of(table, "a"),
-        of(table, "a", write=True),
+    assert [touch for touch in touches(function, table, "a") if touch.name != "pop"] == [
+        Touch("a", write=True, of=id(table), key="a"),
+        Touch("a", write=False, of=id(table), key="a"),
+        Touch("a", write=True, of=id(table), key="a"),
     ]
+    assert of_items(touches(function, table, 1))[:2] == [of(table, 1, write=True), of(table, 1)]
     assert {touch.key for touch in of_items(touches(function, table, Slotted()))} == {SOME}
 
 
@@ -174,7 +189,7 @@ def test_a_truth_test_of_a_result_looks_into_nothing_if_that_was_a_number() -> N
         return 1 if tell(found) or os.getpid() == threading.get_ident() else 2
 
     assert of_items(touches(function, 1)) == []
-    assert of_items(touches(function, [])) == [Touch(ITEMS, write=False, key=SOME)]
+    assert of_items(touches(function, [])) == [Touch(NAMES, write=False, key=SOME)]
 
 
 def test_comparing_and_calculating_with_a_number_looks_into_nothing() -> None:
@@ -185,7 +200,7 @@ def test_comparing_and_calculating_with_a_number_looks_into_nothing() -> None:
 
     assert of_items(touches(function, Slotted(), [], [])) == [
         Touch(ITEMS, write=False, key=SOME),
-        Touch(ITEMS, write=False, key=SOME),
+        Touch(NAMES, write=False, key=SOME),
     ]
 
 
@@ -217,7 +232,7 @@ def test_a_variable_that_was_assigned_meanwhile_is_forgotten() -> None:
     def function(items: list[int]) -> object:
         return items[(items := [0, 1])[0]]
 
-    assert of_items(touches(function, [5]))[-1] == Touch(ITEMS, write=False, key=SOME)
+    assert of_items(touches(function, [5]))[-1] == Touch(NAMES, write=False, key=SOME)
 
 
 def test_a_call_by_name_touches_that_attribute() -> None:
@@ -285,7 +300,7 @@ def test_builtin_functions_read_what_they_are_given() -> None:
     items: list[int] = []
     seen = of_items(touches(function, items, ""))
     assert seen[:5] == [of(items)] * 5
-    assert Touch(ITEMS, write=True) in seen
+    assert Touch(NAMES, write=True) in seen
 
 
 def test_containers_are_read_whole_where_their_order_counts() -> None:

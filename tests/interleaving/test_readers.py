@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from types import CodeType, FrameType, SimpleNamespace
+from collections import defaultdict, deque
+from collections.abc import Callable
+from functools import partial
+from types import CodeType, FrameType, FunctionType, SimpleNamespace
 
 import pytest
 
+from plugin_utils.testing.interleaving._called import forget, note_call_of
 from plugin_utils.testing.interleaving._calls import call_touch
 from plugin_utils.testing.interleaving._operands import PLAIN, UNKNOWN, Operand
 from plugin_utils.testing.interleaving._points import CallSite, identity, table
@@ -16,7 +20,15 @@ from plugin_utils.testing.interleaving._races import Step
 from plugin_utils.testing.interleaving._readers import MISSING, constant, reader
 from plugin_utils.testing.interleaving._record import action
 from plugin_utils.testing.interleaving._results import note_call, note_return, result_is_atom
-from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, SOME, WHOLE, Touch
+from plugin_utils.testing.interleaving._touch import (
+    EVERYTHING,
+    ITEMS,
+    NAMES,
+    NOTHING,
+    SOME,
+    WHOLE,
+    Touch,
+)
 
 SHARED = [1, 2]
 
@@ -85,6 +97,60 @@ def test_attributes_are_looked_up_without_running_code() -> None:
     assert watched.inner is slotted
 
 
+def test_a_closure_variable_is_known_if_it_is_known_what_runs() -> None:
+    """The caller's last call tells the function, and the function has the cells."""
+    kept = [1]
+
+    def function() -> list[object]:
+        frame = sys._getframe()
+        caller = frame.f_back
+        assert caller
+        assert isinstance(function, FunctionType)
+        free = Operand("free", "kept")
+        found = [find(free, frame)]
+        note_call_of(caller, [function])
+        found.append(find(free, frame))
+        forget(caller)
+        return found if kept else []
+
+    assert function() == [MISSING, kept]
+
+
+def test_an_argument_that_a_closure_uses_is_known_if_nobody_assigns_to_it() -> None:
+    """A snapshot of the variables that is written back changes nothing then."""
+
+    def function(given: list[int]) -> tuple[object, Callable[[], object]]:
+        return find(Operand("free", "given"), sys._getframe()), lambda: given
+
+    def assigning(given: list[int]) -> tuple[object, Callable[[], object]]:
+        found = find(Operand("free", "given"), sys._getframe())
+        given = [*given]
+        return found, lambda: given
+
+    items = [1]
+    assert function(items)[0] is items
+    assert assigning(items)[0] is (items if sys.version_info >= (3, 13) else MISSING)
+
+
+def test_a_closure_variable_without_a_value_is_unknown() -> None:
+    """It has been deleted, or not been assigned yet."""
+    kept = [1]
+
+    def function() -> object:
+        frame = sys._getframe()
+        caller, cells = frame.f_back, function.__closure__
+        assert isinstance(function, FunctionType)
+        assert caller
+        assert cells
+        note_call_of(caller, [function])
+        del cells[frame.f_code.co_freevars.index("kept")].cell_contents
+        found = find(Operand("free", "kept"), frame)
+        forget(caller)
+        return kept if found is not MISSING else found
+
+    assert function() is MISSING
+
+
 def test_items_are_looked_up_in_lists_and_tuples() -> None:
     """Only there is no code run, and only places that there are."""
     items, table_ = [7], {0: 7}
@@ -120,12 +186,13 @@ def test_results_are_known_by_their_function_or_their_return() -> None:
 
 def site(first: object = MISSING, second: object = MISSING) -> CallSite:
     """Return a call with known arguments."""
-    return CallSite("", constant(MISSING), constant(first), constant(second))
+    return CallSite("CALL", 0, constant(first), constant(second))
 
 
 LIST: list[int] = []
 DICT: dict[str, int] = {}
 OWNER = SimpleNamespace()
+ADDING: defaultdict[str, list[int]] = defaultdict(list)
 
 
 @pytest.mark.parametrize(
@@ -141,13 +208,18 @@ OWNER = SimpleNamespace()
         (setattr, MISSING, site(OWNER, "x"), Touch("x", write=True, of=identity(OWNER))),
         (setattr, MISSING, site(OWNER), EVERYTHING),
         (vars, MISSING, site(OWNER), EVERYTHING),
-        (print, sys, site(), Touch(ITEMS, write=True)),
+        (print, sys, site(), Touch(NAMES, write=True)),
         (CallSite, MISSING, site(), NOTHING),
-        (constant, MISSING, site(), Touch(ITEMS, write=True)),
+        (partial(print), MISSING, site(), Touch(NAMES, write=True)),
         (LIST.append, LIST, site(1), Touch(ITEMS, write=True, of=id(LIST))),
-        (DICT.get, DICT, site("a"), Touch(ITEMS, write=False, of=id(DICT), key="a")),
-        (DICT.pop, DICT, site(LIST), Touch(ITEMS, write=True, of=id(DICT), key=SOME)),
-        (DICT.keys, DICT, site(), Touch(ITEMS, write=False, of=id(DICT), key=WHOLE)),
+        (DICT.get, DICT, site("a"), Touch("a", write=False, of=id(DICT), key="a")),
+        (DICT.pop, DICT, site(LIST), Touch(NAMES, write=True, of=id(DICT), key=SOME)),
+        (DICT.keys, DICT, site(1), Touch(NAMES, write=False, of=id(DICT), key=WHOLE)),
+        (DICT.update, DICT, site(LIST), Touch(NAMES, write=True)),
+        (dict.fromkeys, dict, site(LIST), Touch(NAMES, write=True)),
+        (ADDING.__getitem__, ADDING, site("a"), Touch(NAMES, write=True, of=id(ADDING), key=SOME)),
+        (deque, MISSING, site(LIST), Touch(ITEMS, write=False, of=id(LIST))),
+        (setattr, MISSING, site(OWNER, "__dict__"), Touch(NAMES, write=True)),
         (",".join, ",", site(LIST), Touch(ITEMS, write=False, of=id(LIST))),
         (OWNER.__setattr__, OWNER, site("x"), EVERYTHING),
     ],
@@ -171,9 +243,50 @@ def test_points_are_judged_by_what_the_frame_holds() -> None:
     frame = function([1], [2], 1)
     seen = {toucher(frame) for toucher in table(function.__code__).points.values()}
     assert NOTHING in seen
-    assert Touch(ITEMS, write=False, key=SOME) in seen
+    assert Touch(NAMES, write=False, key=SOME) in seen
     assert Touch(ITEMS, write=True, of=id(SHARED), key=SOME) in seen
     assert Touch(ITEMS, write=True, key=SOME) in seen
+
+
+def test_a_key_tells_what_an_unknown_container_can_be() -> None:
+    """A list takes no text as a key, and a `__dict__` nothing else. Others could be either."""
+    table_: dict[object, int] = {"a": 1, 1: 1, None: 1}
+
+    def function() -> FrameType:
+        assert table_["a"] == table_[1]
+        return sys._getframe()
+
+    frame = function()
+    seen = {toucher(frame) for toucher in table(function.__code__).points.values()}
+    assert Touch("a", write=False, of=None, key="a") in seen
+    assert Touch(ITEMS, write=False, of=None, key=SOME) in seen
+
+
+def test_a_name_that_is_no_global_can_be_a_builtin() -> None:
+    """Somebody can change it there, or put a global before it."""
+    frame = sys._getframe()
+    names = {toucher(frame) for toucher in table(find.__code__).points.values()}
+    assert Touch("reader", write=False, of=id(globals())) in names
+    here = {toucher(frame) for toucher in table(frame.f_code).points.values()}
+    assert Touch("id", write=False, of=None) in here
+
+    class Body:
+        inside = 1
+
+    body = next(c for c in frame.f_code.co_consts if getattr(c, "co_name", "") == "Body")
+    assert Touch("inside", write=True) in {t(frame) for t in table(body).points.values()}
+    assert Body.inside
+
+
+def test_a_call_with_unpacked_arguments_is_a_call() -> None:
+    """It has an opcode of its own."""
+
+    def function(*numbers: int) -> int:
+        return max(*numbers)
+
+    sites = table(function.__code__).calls.values()
+    assert [site.opcode for site in sites] == ["CALL_FUNCTION_EX"]
+    assert function(1, 2) == 2
 
 
 def test_a_record_tells_where_something_was_done() -> None:

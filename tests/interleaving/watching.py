@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from types import CodeType
+from types import CodeType, ModuleType
 
+from plugin_utils.testing.interleaving import Model, explore
 from plugin_utils.testing.interleaving._instrument import Instrument, nested
 from plugin_utils.testing.interleaving._points import table
 from plugin_utils.testing.interleaving._touch import NOTHING, Touch
 
-__all__ = ("nobody", "touches")
+__all__ = ("failure", "nobody", "touches")
+
+
+def failure(
+    model: Model,
+    *,
+    bound: int | None = None,
+    watch: Sequence[ModuleType] = (),
+    allow: tuple[type[BaseException], ...] = (),
+) -> str | None:
+    """Return what an exploration finds, without what pytest adds to a failed assertion."""
+    found = explore(model, bound=bound, watch=watch, allow=allow).failure
+    return found and found.partition("\n")[0]
 
 
 def nobody(*_: object) -> set[int]:

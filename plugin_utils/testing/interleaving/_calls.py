@@ -5,15 +5,20 @@ A Python function has points of its own; C code runs in one piece, and can reach
 
 from __future__ import annotations
 
-import builtins
 import os
 import threading
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Final
 
-from plugin_utils.testing.interleaving._points import CallSite, identity, item_touch
+from plugin_utils.testing.interleaving._points import (
+    CallSite,
+    attribute_touch,
+    item_touch,
+    may_add,
+)
 from plugin_utils.testing.interleaving._readers import MISSING
-from plugin_utils.testing.interleaving._touch import EVERYTHING, ITEMS, NOTHING, WHOLE, Touch
+from plugin_utils.testing.interleaving._results import ATOMS
+from plugin_utils.testing.interleaving._touch import EVERYTHING, NAMES, NOTHING, WHOLE, Touch
 
 __all__ = ("ATTRIBUTE_METHODS", "call_touch")
 
@@ -36,9 +41,13 @@ _KEYED: Final = frozenset(
 _REFLECTIVE: Final = frozenset(
     {__import__, delattr, dir, eval, exec, getattr, globals, hasattr, locals, setattr, vars}
 )
-ATTRIBUTE_METHODS: Final = frozenset({"__delattr__", "__getattribute__", "__setattr__"})
-# Some container, or the inside of an object written in C.
-_SOMETHING: Final = Touch(ITEMS, write=True)
+ATTRIBUTE_METHODS: Final = frozenset(
+    {"__delattr__", "__getattribute__", "__setattr__", "__delete__", "__get__", "__set__"}
+)
+# Methods whose argument is no container that they look into.
+_TAKE_ITEMS: Final = _KEYED | {"append", "appendleft", "count", "index", "insert"}
+# Some container or namespace, or the inside of an object written in C.
+_SOMETHING: Final = Touch(NAMES, write=True)
 
 
 def call_touch(function: object, owner: object, site: CallSite, frame: FrameType) -> Touch:
@@ -61,8 +70,10 @@ def call_touch(function: object, owner: object, site: CallSite, frame: FrameType
 
 
 def _type_touch(called: type, first: object) -> Touch:
-    # A class written in Python has the points of its constructor; a builtin copies its argument.
-    if called.__module__ != builtins.__name__ or issubclass(called, BaseException):
+    # A class written in Python has the points of its constructor; one in C can copy its argument.
+    parts = called.__new__, called.__init__  # type: ignore[misc]
+    own = [part for part in parts if part not in (object.__new__, object.__init__)]
+    if issubclass(called, BaseException) or all(isinstance(part, FunctionType) for part in own):
         return NOTHING
     return item_touch(first, WHOLE, write=False)
 
@@ -72,7 +83,7 @@ def _function_touch(function: object, first: object, second: object) -> Touch:
         return NOTHING
     writes = function in _WRITE_ATTRIBUTE
     if isinstance(second, str) and (writes or function in _READ_ATTRIBUTE):
-        return Touch(second, write=writes, of=identity(first))
+        return attribute_touch(first, second, write=writes)
     if function in _REFLECTIVE:
         return EVERYTHING
     return item_touch(first, WHOLE, write=False) if function in _READ_FIRST else _SOMETHING
@@ -81,7 +92,10 @@ def _function_touch(function: object, first: object, second: object) -> Touch:
 def _method_touch(name: str, owner: object, first: object) -> Touch:
     if name in ATTRIBUTE_METHODS:
         return EVERYTHING
-    touch = item_touch(owner, first if name in _KEYED else WHOLE, write=name not in _READERS)
+    write = name not in _READERS or may_add(owner)
+    touch = item_touch(owner, first if name in _KEYED else WHOLE, write=write)
     if touch is NOTHING:  # a text's method, for example: it can only read its argument
         return item_touch(first, WHOLE, write=False)
-    return touch
+    if name in _TAKE_ITEMS or type(first) in ATOMS or isinstance(owner, BaseException):
+        return touch
+    return _SOMETHING  # such as `update`: it reads its argument, and writes to its owner

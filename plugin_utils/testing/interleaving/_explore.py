@@ -94,7 +94,9 @@ def explore(
     `threading` builds on them, take part; so do locks in the globals of the watched modules.
 
     What it does not see: code in C runs in one piece, and so does Python code that is not watched.
-    A thread that blocks in such code on anything but a lock cannot be explored.
+    If such code calls watched code back, as `functools.cache` does, the others can have their turn
+    in the callback, and when it ends. A thread that blocks in such code on anything but a lock
+    cannot be explored.
 
     A schedule fails if a thread raises an error that is not allowed, if the threads wait for each
     other, or if the check raises `AssertionError`. The failing schedule is searched again for one
@@ -115,8 +117,9 @@ def explore(
         seconds: Stop after so many seconds; `Result.exhausted` is False then.
 
     Raises:
-        ExplorerError: The model cannot be judged: it is not deterministic, a thread blocks out of
-            sight, a thread runs no watched code, or this Python does not report opcodes.
+        ExplorerError: The model cannot be judged: it is not deterministic, it has no threads, a
+            thread blocks out of sight, a thread runs no watched code, or this Python does not
+            report opcodes.
 
     Example:
         ```python
@@ -271,7 +274,11 @@ def _require_canary(run: Run) -> None:
 @contextmanager
 def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     """Watch the code, replace the locks, and keep the garbage collector from cutting in."""
-    functions = [_plain(function) for function in (model, *model()[0])]
+    threads = model()[0]
+    if not threads:
+        msg = "the model returned no functions: nothing would be run. Return one for each thread."
+        raise ExplorerError(msg)
+    functions = [_plain(function) for function in (model, *threads)]
     files = _files(functions, watch)
     modules = [m for m in list(sys.modules.values()) if getattr(m, "__file__", None) in files]
     namespaces = [
@@ -286,6 +293,7 @@ def _prepared(model: Model, watch: Sequence[ModuleType]) -> Generator[Run]:
     run = Run()
     instrument = Instrument(files, _OURS, run.reach)
     run.files, run.watched = files, instrument.thread
+    run.entering = instrument.callbacks.thread
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
         stack.enter_context(replaced(namespaces))

@@ -16,7 +16,7 @@ from typing import Final
 
 from plugin_utils.testing.interleaving._races import Step
 from plugin_utils.testing.interleaving._run import current_run
-from plugin_utils.testing.interleaving._touch import Touch
+from plugin_utils.testing.interleaving._touch import ALONE, Touch
 
 __all__ = ("LOCK", "Lock", "RLock", "replaced", "step")
 
@@ -35,7 +35,7 @@ def step(name: str = "step") -> None:
     Args:
         name: What the listing of a schedule calls the step.
     """
-    _turn(Step(Touch(name, write=True), verb="reaches"))
+    _turn(Step(Touch(name, write=True, key=ALONE), verb="reaches"))
 
 
 class Lock:
@@ -83,7 +83,7 @@ class Lock:
         self._real = _new_lock()
 
     def _turn(self, verb: str, *, write: bool = True, waits: bool = False) -> bool:
-        touch = Touch(LOCK, write, id(self))
+        touch = Touch(LOCK, write, id(self), ALONE)
         return _turn(Step(touch, verb, id(self), self._is_free, waits=waits))
 
     def _is_free(self) -> bool:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, MethodType
-from typing import Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
 
-from plugin_utils.testing.interleaving._calls import call_touch
+from plugin_utils.testing.interleaving._callbacks import Callbacks
 from plugin_utils.testing.interleaving._errors import ExplorerError
-from plugin_utils.testing.interleaving._points import CallSite, table
-from plugin_utils.testing.interleaving._readers import MISSING
-from plugin_utils.testing.interleaving._results import note_call, note_return
-from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
+from plugin_utils.testing.interleaving._points import table
+
+if TYPE_CHECKING:
+    from plugin_utils.testing.interleaving._touch import Touch
 
 __all__ = ("Instrument",)
 
@@ -43,8 +43,8 @@ class Instrument:
         reach: Callable[[FrameType, Touch], None],
     ) -> None:
         self._files = files
-        self._ours = ours
         self._reach = reach
+        self.callbacks = Callbacks(files, ours, reach)
 
     @contextmanager
     def installed(self, codes: Collection[CodeType]) -> Generator[None]:
@@ -54,11 +54,13 @@ class Instrument:
         are cleared and set again. Only the callbacks come and go.
         """
         kinds = _monitoring.events
-        callbacks = {
+        local = {
             kinds.INSTRUCTION: self._opcode,
             kinds.CALL: self._call,
-            kinds.PY_RETURN: self._return,
+            kinds.PY_RETURN: self._end,
+            kinds.PY_YIELD: self._end,
         }
+        callbacks = local | {kinds.PY_UNWIND: self._end}  # which can be had from all code only
         if _monitoring.get_tool(_TOOL) is None:
             _monitoring.use_tool_id(_TOOL, _NAME)
         if _monitoring.get_tool(_TOOL) != _NAME:
@@ -68,7 +70,9 @@ class Instrument:
             if id(code) not in _WATCHED:
                 table(code)
                 _WATCHED.add(id(code))
-                _monitoring.set_local_events(_TOOL, code, sum(callbacks))
+                _monitoring.set_local_events(_TOOL, code, sum(local))
+        if not _monitoring.get_events(_TOOL):
+            _monitoring.set_events(_TOOL, kinds.PY_UNWIND)
         for kind, callback in callbacks.items():
             _monitoring.register_callback(_TOOL, kind, callback)
         try:
@@ -91,32 +95,12 @@ class Instrument:
             self._reach(frame, toucher(frame))
         return None
 
-    def _call(self, code: CodeType, offset: int, called: object, first: object) -> None:
+    def _call(self, _code: CodeType, offset: int, called: object, first: object) -> None:
         frame = sys._getframe(1)
-        if frame.f_code.co_filename not in self._files:
-            return
-        note_call()
-        if isinstance(called, MethodType):
-            called = called.__func__
-        if isinstance(called, FunctionType | type):
-            parts = [called] if isinstance(called, FunctionType) else _constructor(called)
-            if any(self._is_foreign(part) for part in parts):
-                self._reach(frame, EVERYTHING)
-            if parts:
-                return
-        # A method of a builtin type comes unbound, with its owner as the first argument.
-        owner = first if hasattr(called, "__objclass__") else getattr(called, "__self__", MISSING)
-        site = table(code).calls.get(offset, CallSite())
-        self._reach(frame, call_touch(called, owner, site, frame))
+        if frame.f_code.co_filename in self._files:
+            self.callbacks.call(frame, offset, called, first)
 
-    def _return(self, _code: CodeType, _offset: int, value: object) -> None:
-        note_return(sys._getframe(1), value)
-
-    def _is_foreign(self, function: FunctionType) -> bool:
-        file = function.__code__.co_filename
-        return file not in self._files and file not in self._ours
-
-
-def _constructor(made: type) -> list[FunctionType]:
-    parts = (getattr(made, name) for name in ("__new__", "__init__"))
-    return [part for part in parts if isinstance(part, FunctionType)]
+    def _end(self, _code: CodeType, _offset: int, value: object) -> None:
+        frame = sys._getframe(1)
+        if frame.f_code.co_filename in self._files:
+            self.callbacks.end(frame, value)

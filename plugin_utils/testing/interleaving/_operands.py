@@ -20,9 +20,9 @@ class Operand(NamedTuple):
     """One place of the make-believe stack.
 
     Args:
-        kind: "local", "global", "attribute", "item", "builtin" and "constant" can be looked up;
-            "method" is known by its name only; "result" is what a function returned; "plain" is a
-            truth value that an opcode has just made; "unknown" can be anything.
+        kind: "local", "free", "global", "attribute", "item", "builtin" and "constant" can be looked
+            up; "method" is known by its name only; "result" is what a function returned; "plain" is
+            a number or a truth value; "unknown" can be anything.
         value: The name, or the constant.
         owner: What an attribute or an item was loaded from; the function of a result.
         key: The key of an item.
@@ -46,8 +46,6 @@ _EFFECTS: Final = {
     "IS_OP": (2, (PLAIN,)),
     "TO_BOOL": (1, (PLAIN,)),
     "UNARY_NOT": (1, (PLAIN,)),
-    "BINARY_OP": (2, (UNKNOWN,)),
-    "LOAD_DEREF": (0, (UNKNOWN,)),
     "POP_TOP": (1, ()),
     "STORE_ATTR": (2, ()),
     "STORE_SUBSCR": (3, ()),
@@ -61,7 +59,7 @@ _EFFECTS: Final = {
     "POP_JUMP_IF_NOT_NONE": (1, ()),
 }
 # Loaded from a place that other threads can reach.
-_LOADED: Final = ("global", "attribute", "item")
+_LOADED: Final = ("global", "free", "attribute", "item")
 # Opcodes that leave the stack alone.
 _NO_EFFECT: Final = ("NOP", "PRECALL", "RESUME", "EXTENDED_ARG", "KW_NAMES")
 # Builtins whose result is a plain truth value. Nobody gives these names another meaning.
@@ -108,10 +106,14 @@ def _apply_point(opcode: str, instruction: dis.Instruction, stack: list[Operand]
         taken, put = 1, _load_attribute(instruction, operand_at(stack, 1))
     elif opcode == "LOAD_GLOBAL":
         taken, put = 0, _load_global(instruction)
+    elif opcode == "LOAD_DEREF":
+        taken, put = 0, (Operand("free", instruction.argval),)
     elif opcode == "BINARY_SUBSCR":
         taken, put = 2, (Operand("item", None, operand_at(stack, 2), operand_at(stack, 1)),)
     elif opcode == "CALL":
         taken, put = (instruction.arg or 0) + 2, (_result(instruction.arg or 0, stack),)
+    elif opcode == "BINARY_OP":
+        taken, put = 2, (_calculated(instruction, stack[-2:]),)
     else:
         taken, put = _EFFECTS.get(opcode, (len(stack), ()))
     del stack[len(stack) - min(taken, len(stack)) :]
@@ -142,6 +144,17 @@ def _result(arguments: int, stack: list[Operand]) -> Operand:
     if any(place.kind == "builtin" for place in function):
         return PLAIN
     return Operand("result", None, next((place for place in function if place != UNKNOWN), UNKNOWN))
+
+
+def _calculated(instruction: dis.Instruction, sides: Sequence[Operand]) -> Operand:
+    # With a number on one side, it is a number again, or something new.
+    if instruction.argrepr.endswith("=") or not any(map(_is_number, sides)):
+        return UNKNOWN
+    return PLAIN if instruction.argrepr in ("+", "-", "//", "/") else UNKNOWN
+
+
+def _is_number(side: Operand) -> bool:
+    return side.kind == "constant" and isinstance(side.value, int | float)
 
 
 def _fast(opcode: str, names: list[str], stack: list[Operand]) -> None:

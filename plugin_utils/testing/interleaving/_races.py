@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from heapq import merge
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from plugin_utils.testing.interleaving._touch import Touch
+from plugin_utils.testing.interleaving._touch import NAMES, Touch
 
 __all__ = ("Past", "Step", "Taken")
 
@@ -98,7 +98,7 @@ class Past:
             own = self._by_thread[thread]
             clock = clocks[own[-1]] if own else {}
             fixed: list[int] = []  # before which this step could not have come: its lock was held
-            for earlier in self._may_depend(step):
+            for earlier in self._may_depend(step, keys=keys):
                 other, earlier_step, _ = steps[earlier]
                 if other == thread or earlier < clock.get(other, 0):
                     continue
@@ -116,13 +116,12 @@ class Past:
             own.append(place)
             self._by_name[step.touch.name].append(place)
 
-    def _may_depend(self, step: Step) -> Iterable[int]:
+    def _may_depend(self, step: Step, *, keys: bool) -> Iterable[int]:
         """Return the places of the steps that touch what this one touches, the last one first."""
-        name = step.touch.name
-        if name is None:
+        if step.touch.is_wild or not keys:
             return range(len(self._clocks) - 1, -1, -1)
-        anything, named = self._by_name[None], self._by_name[name]
-        return sorted(named + anything, reverse=True) if anything else reversed(named)
+        places = (self._by_name[name] for name in (step.touch.name, NAMES, None))
+        return merge(*map(reversed, places), reverse=True)
 
 
 def _was_free(steps: Sequence[Taken], lock: int | None, place: int) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import CodeType, FrameType, MemberDescriptorType
 from typing import Final, cast
 
+from plugin_utils.testing.interleaving._called import function_of
 from plugin_utils.testing.interleaving._operands import UNKNOWN, Operand
 from plugin_utils.testing.interleaving._results import result_is_atom, returns_atom
 
@@ -35,6 +38,10 @@ def reader(operand: Operand, code: CodeType) -> Reader:
             read = _global(name)
         case "local" if _readable(code):
             read = _local(name)
+        case "free" if name in code.co_freevars:
+            read = _free(code.co_freevars.index(name))
+        case "free" if _readable(code):
+            read = _local(name)
         case "attribute" | "item" | "result":
             read = _part(operand, code)
         case _:
@@ -54,6 +61,18 @@ def _global(name: str) -> Reader:
 
 def _local(name: str) -> Reader:
     return lambda frame: frame.f_locals.get(name, MISSING)
+
+
+def _free(place: int) -> Reader:
+    def read(frame: FrameType) -> object:
+        function = function_of(frame)
+        cells = function.__closure__ if function else None
+        try:
+            return cells[place].cell_contents if cells else MISSING
+        except ValueError:  # nothing was assigned to it yet
+            return MISSING
+
+    return read
 
 
 def _part(operand: Operand, code: CodeType) -> Reader:
@@ -90,4 +109,12 @@ def _item_of(owner: object, key: object) -> object:
 def _readable(code: CodeType) -> bool:
     # Before Python 3.13 a tracer that reads `f_locals` writes its snapshot back into the closure
     # cells when it returns, and other threads can have changed those meanwhile.
-    return sys.version_info >= (3, 13) or not (code.co_cellvars or code.co_freevars)
+    return sys.version_info >= (3, 13) or not (code.co_freevars or _assigns_to_cells(code))
+
+
+@cache
+def _assigns_to_cells(code: CodeType) -> bool:
+    """Return whether a closure variable is assigned to, in the code or in a function inside it."""
+    if any(each.opname in ("STORE_DEREF", "DELETE_DEREF") for each in dis.get_instructions(code)):
+        return True
+    return any(_assigns_to_cells(one) for one in code.co_consts if isinstance(one, CodeType))

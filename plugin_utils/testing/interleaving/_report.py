@@ -133,6 +133,7 @@ def _what(actions: Sequence[Action]) -> str:
     if not actions:
         return "goes on"
     telling = [action for action in actions if action.matters] or actions
+    telling = [action for action in telling if not action.touch.is_wild] or telling
     return ", ".join(dict.fromkeys(f"{action.verb} {action.touch.name}" for action in telling))
 
 

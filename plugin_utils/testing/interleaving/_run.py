@@ -64,6 +64,8 @@ class Run:
         self.hidden: Collection[str] = ()  # of the code that no listing shows
         # Makes the context in which a thread's code is watched.
         self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
+        # Told of what a thread is about to run, and by which frame.
+        self.entering: Callable[[FrameType, Callable[[], object]], None] = _nothing
         # Filled if there is one: a schedule that is replayed is recorded.
         self.record: list[Action] | None = None
         self._workers: list[_Worker] = []
@@ -108,7 +110,7 @@ class Run:
         worker = self._by_thread.get(_thread.get_ident())
         if worker is None or worker.done or worker.abandoned or touch is NOTHING:
             return
-        worker.watched = True
+        worker.watched |= frame.f_code.co_filename in self.files
         matters = self.search.matters(worker.index, (id(frame.f_code), frame.f_lasti), touch)
         if matters:
             self._pause(worker, Step(touch), frame)
@@ -142,7 +144,7 @@ class Run:
             self.turn(frame, Step(EVERYTHING))
 
     def _note(self, worker: _Worker, frame: FrameType, step: Step, *, matters: bool) -> None:
-        if self.record is not None:
+        if self.record is not None and frame.f_code.co_filename != __file__:
             done = action(worker.index, frame, step, matters=matters, hidden=self.hidden)
             self.record.append(done)
 
@@ -170,6 +172,7 @@ class Run:
         while worker.gate.acquire() and worker.function:
             try:
                 with self.watched():
+                    self.entering(sys._getframe(), worker.function)
                     worker.value = worker.function()
             except _Abandoned:
                 pass
@@ -235,6 +238,9 @@ class Run:
             "explorer does not control, such as a real lock, a queue written in C, or a sleep. "
             "Make locks in the model or in the watched module.\n" + "\n".join(stacks)
         )
+
+
+def _nothing(_frame: FrameType, _function: Callable[[], object]) -> None: ...
 
 
 _current: list[Run] = []

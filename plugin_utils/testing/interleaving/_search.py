@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 
 from plugin_utils.testing.interleaving._errors import ExplorerError
 from plugin_utils.testing.interleaving._races import Past, Step, Taken
-from plugin_utils.testing.interleaving._touch import ITEMS, SOME, WHOLE, Touch
+from plugin_utils.testing.interleaving._touch import ITEMS, NAMES, Touch
 
 __all__ = ("Place", "Search")
 
@@ -238,27 +238,27 @@ class Search:
         """Find what matters that was not known to; return whether there is anything."""
         # What nobody writes conflicts with nothing.
         suspects = self._strange
-        if None not in self._written:
-            shared = {None, *self._written}
+        if not self._written & {None, NAMES}:
+            shared = {None, NAMES, *self._written}
             suspects = {seen for seen in suspects if seen[2].name in shared}
         found = {place for thread, place, touch in suspects if self._meets(thread, touch)}
-        ordered = self._keys and _order_matters([touch for _, _, touch in self._seen[ITEMS]])
+        ordered = self._keys and self._order_matters()
         self._places |= found
         self._keys = self._keys and not ordered
         return bool(found) or ordered
 
     def _meets(self, thread: int, touch: Touch) -> bool:
         """Return whether another thread's touch, in this schedule, conflicts with this one."""
-        names = list(self._seen) if touch.name is None else [touch.name, None]
+        wild = touch.is_wild or not self._keys
+        names = list(self._seen) if wild else [touch.name, NAMES, None]
         return any(
             thread != other and touch.conflicts(touched, keys=self._keys)
             for name in names
             for other, _, touched in self._seen[name]
         )
 
-
-def _order_matters(touches: list[Touch]) -> bool:
-    """Return whether a container that is written key by key is also looked at as a whole."""
-    wholes = [touch for touch in touches if touch.key is WHOLE]
-    keyed = [touch for touch in touches if touch.write and touch.key not in (WHOLE, SOME)]
-    return any(whole.meets(one) for whole in wholes for one in keyed)
+    def _order_matters(self) -> bool:
+        """Return whether a container that is written key by key is also looked at as a whole."""
+        wholes = {touch for name in (ITEMS, NAMES) for _, _, touch in self._seen[name]}
+        writes = {touch for seen in self._seen.values() for _, _, touch in seen if touch.write}
+        return any(whole.sees_order_of(one) for whole in wholes for one in writes)

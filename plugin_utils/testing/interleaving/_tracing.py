@@ -1,8 +1,4 @@
-"""Python 3.11: threads are watched with `sys.settrace` and `sys.setprofile`.
-
-The trace function sees every opcode before it runs. The profile function sees every call of
-something written in C, with the very object that is called.
-"""
+"""Python 3.11: threads are watched with `sys.settrace`, which sees every opcode before it runs."""
 
 from __future__ import annotations
 
@@ -12,10 +8,9 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from plugin_utils.testing.interleaving._calls import ATTRIBUTE_METHODS, call_touch
-from plugin_utils.testing.interleaving._points import CallSite, table
-from plugin_utils.testing.interleaving._readers import MISSING
-from plugin_utils.testing.interleaving._results import note_call, note_return
+from plugin_utils.testing.interleaving._callbacks import Callbacks
+from plugin_utils.testing.interleaving._points import table
+from plugin_utils.testing.interleaving._stack import next_call
 from plugin_utils.testing.interleaving._touch import EVERYTHING, Touch
 
 if TYPE_CHECKING:
@@ -42,6 +37,7 @@ class Instrument:
         self._files = files
         self._ours = ours
         self._reach = reach
+        self.callbacks = Callbacks(files, ours, reach)
         self._tracers: dict[int, TraceFunction] = {}
 
     @contextmanager
@@ -53,14 +49,12 @@ class Instrument:
     @contextmanager
     def thread(self) -> Generator[None]:
         """Watch what the calling thread runs in the `with` block."""
-        others = sys.gettrace(), sys.getprofile()
+        other = sys.gettrace()
         sys.settrace(self._trace)
-        sys.setprofile(self._profile)
         try:
             yield
         finally:
-            sys.setprofile(others[1])
-            sys.settrace(others[0])
+            sys.settrace(other)
 
     def _trace(self, frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
         if event != "call":  # of a frame that was running already when tracing began
@@ -74,38 +68,26 @@ class Instrument:
     def _tracer(self, code: CodeType) -> TraceFunction:
         """Return the trace function of one code object, which looks up nothing but the offset."""
         if id(code) not in self._tracers:
-            points, calls = table(code)
+            points, calls, _ = table(code)
 
             def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
                 if event == "opcode":
                     if toucher := points.get(frame.f_lasti):
                         self._reach(frame, toucher(frame))
                     elif site := calls.get(frame.f_lasti):
-                        self._call(frame, site)
+                        called, first = next_call(frame, site.opcode, site.argument)
+                        self.callbacks.call(frame, frame.f_lasti, called, first)
                 elif event == "return":
-                    note_return(frame, argument)
+                    self.callbacks.end(frame, argument)
                 return trace
 
             self._tracers[id(code)] = trace
         return self._tracers[id(code)]
 
-    def _call(self, frame: FrameType, site: CallSite) -> None:
-        # The profile function does not see the calls of types and of special methods.
-        called = site.function(frame)
-        note_call()
-        if isinstance(called, type):
-            self._reach(frame, call_touch(called, MISSING, site, frame))
-        elif site.method in ATTRIBUTE_METHODS:
-            self._reach(frame, EVERYTHING)
-
-    def _profile(self, frame: FrameType, event: str, called: object) -> None:
-        if event == "c_call" and frame.f_code.co_filename in self._files:
-            site = table(frame.f_code).calls.get(frame.f_lasti, CallSite())
-            owner = getattr(called, "__self__", MISSING)
-            self._reach(frame, call_touch(called, owner, site, frame))
-
     def _foreign(self, frame: FrameType) -> None:
         """Take a call from watched code into other code for one that may touch anything."""
         caller, file = frame.f_back, frame.f_code.co_filename
-        if caller and caller.f_code.co_filename in self._files and file not in self._ours:
+        if not caller or caller.f_code.co_filename not in self._files or file in self._ours:
+            return
+        if not self.callbacks.is_direct(caller, frame):  # or it has been reported
             self._reach(caller, EVERYTHING)
