@@ -182,7 +182,7 @@ REFUSED = {
 }
 
 HELD = "`_lock` is a `Lock`, which might be held already: make it an `RLock`"
-REFUSED |= {
+UNNAMED = {
     f"a Lock under which comes {who}": (
         LOCK + RESET.format(lock="_lock") + GET + dedent(text),
         HELD,
@@ -226,7 +226,7 @@ REFUSED |= {
             """,
     }.items()
 }
-REFUSED |= {
+TAKEN = {
     "a Lock that the build takes by another name": (
         LOCK
         + "def note():\n    with _lock:\n        pass\n_note = note\n"
@@ -251,7 +251,10 @@ REFUSED |= {
 }
 
 
-@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+ALL_REFUSED = REFUSED | UNNAMED | TAKEN
+
+
+@pytest.mark.parametrize(("text", "reason"), ALL_REFUSED.values(), ids=ALL_REFUSED)
 def test_an_accessor_whose_lock_is_not_certain_is_left_alone_and_told_why(
     text: str, reason: str
 ) -> None:
