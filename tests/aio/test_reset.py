@@ -232,6 +232,33 @@ def test_error_of_an_unwanted_build_is_reported(
     run(main())
 
 
+def test_cancelled_close_of_an_unwanted_build_is_no_error(run: Run) -> None:
+    """Whoever cancels it wants it to end: nobody is told, and the loop goes on."""
+
+    def close(_: object) -> None:
+        raise asyncio.CancelledError
+
+    async def main() -> None:
+        reports = _record_reports()
+        slot: aio.SingletonSlot[str] = aio.SingletonSlot(close=close)
+        go_on = asyncio.Event()
+
+        async def factory() -> str:
+            await go_on.wait()
+            return "client"
+
+        caller = asyncio.create_task(slot.get(factory))
+        await at_rest()
+        slot.reset()
+        caller.cancel()
+        go_on.set()
+        await at_rest()
+        assert not await slot.aclose()
+        assert reports == []
+
+    run(main())
+
+
 @pytest.mark.promise(10)
 def test_finaliser_may_use_the_accessor(run: Run) -> None:
     """A dropped instance's `__del__` finds the slot empty, and no lock held against it."""

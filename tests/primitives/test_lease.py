@@ -110,6 +110,17 @@ def test_lease_is_entered_once_at_a_time() -> None:
         assert again is instance
 
 
+def test_lease_that_was_not_entered_has_nothing_to_end() -> None:
+    """Nor has one that has ended: an `ExitStack` that is closed twice, for example."""
+    slot: SingletonSlot[object] = SingletonSlot(close=lambda _: None)
+    lease = slot.lease(object)
+    lease.__exit__(None, None, None)
+    with lease:
+        pass
+    lease.__exit__(None, None, None)
+    assert slot.reset()
+
+
 def test_failed_build_leases_nothing() -> None:
     """When the factory raises, the block does not run and nothing is counted."""
     slot: SingletonSlot[object] = SingletonSlot()
