@@ -154,7 +154,7 @@ def _calls_out(block: ast.With, function: Function, module: Module) -> bool:
             case ast.Call(func=ast.Name(id=name)) if name in module.bindings:
                 return True
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name))):
-                if name in function.locals:
+                if name in function.locals - function.imports:
                     return True
             case ast.Call(func=func) if not dotted(func):
                 return True

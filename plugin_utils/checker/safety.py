@@ -31,7 +31,9 @@ def can_be_none(value: ast.expr, function: Function, module: Module, depth: int 
             return any(can_be_none(v, function, module, depth - 1) for v in kept)
         case ast.Call(func=ast.Name(id=name)) if name in module.functions and depth:
             return _may_return_none(module.functions[name], module, depth - 1)
-        case ast.Call(func=ast.Name(id=name)) if name in module.bindings or name in function.locals:
+        case ast.Call(func=ast.Name(id=name)) if name in module.bindings or (
+            name in function.locals - function.imports
+        ):
             return True  # a lambda, a nested function, whatever is in that variable
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if (
             name in module.classes and attr in module.classes[name].methods and depth

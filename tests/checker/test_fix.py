@@ -519,6 +519,13 @@ def test_import_does_not_get_into_another_statement() -> None:
     assert rewritten.startswith("import threading\nimport os; x = (\n    1)\n_c = None\n")
 
 
+def test_a_builder_that_the_accessor_imports_is_not_looked_up() -> None:
+    """It is another module's, as one that is imported at the top."""
+    text = "_c = None\ndef get():\n    global _c\n    if _c is None:\n"
+    text += "        from sdk import make_client\n        _c = make_client()\n    return _c\n"
+    assert "with _c_lock:" in fix_source(text, check_source(text))
+
+
 def test_tabs_stay_tabs() -> None:
     """The rewrite is indented as the accessor is."""
     text = "_x = None\ndef get():\n\tglobal _x\n\tif _x is not None:\n\t\treturn _x\n"

@@ -265,6 +265,13 @@ def test_an_accessor_whose_lock_is_not_certain_is_left_alone_and_told_why(
     assert fixed(text) == text
 
 
+def test_a_lock_is_taken_though_what_is_imported_below_it_is_called() -> None:
+    """An import names what comes, wherever it stands."""
+    text = LOCK + GET + "def reset():\n    global _client\n    with _lock:\n"
+    text += "        from log import note\n        note()\n        _client = None\n"
+    assert locks_in(fixed(text))[-2:] == ["with _lock:", "with _lock:"]
+
+
 def test_a_lock_that_may_be_taken_twice_is_taken_where_the_build_takes_it_too() -> None:
     """Nobody waits for another lock while holding it."""
     text = RLOCK + RESET.format(lock="_lock") + "def note():\n    with _lock:\n        return 1\n"
