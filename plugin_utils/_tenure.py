@@ -44,7 +44,8 @@ class Tenure(Generic[T]):
             if self._retired:
                 return False
             self._leases += 1
-            _in_use.tenures.add(self)
+            if self._pid == getpid():  # or else it is not counted down either
+                _in_use.tenures.add(self)
             return True
 
     def give_back(self) -> bool:

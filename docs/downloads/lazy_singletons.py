@@ -1,5 +1,5 @@
 # plugin-utils 0.1.0, one file: do not edit, write it again with `plugin-utils vendor`.
-# sha256 of all below this line: 37a3c1178a86bba4f9ec1e06b21a9251cf97b18c10666cd7170fe210a6b8fb46
+# sha256 of all below this line: 73563ce335f6fe4b7ebed6dc9aa33786ce8f7a6c16dfe1ce3312560e79113b60
 # ruff: noqa - checked where it was written, not where it is copied to
 """Thread-safe lazy singletons: accessor, slot, keyed slots, and their errors."""
 
@@ -447,7 +447,8 @@ class Tenure(Generic[T]):
             if self._retired:
                 return False
             self._leases += 1
-            _in_use.tenures.add(self)
+            if self._pid == getpid():  # or else it is not counted down either
+                _in_use.tenures.add(self)
             return True
 
     def give_back(self) -> bool:

@@ -262,6 +262,36 @@ def test_kept_instance_serves_the_child_too(kind: str) -> None:
     child.run(_keep, kind)
 
 
+def _keep_and_let_go() -> None:
+    import gc
+    import weakref
+
+    from plugin_utils import SingletonSlot
+    from tests.support.forked import in_fork
+
+    class Table:
+        """Data that children only read."""
+
+    slot: SingletonSlot[Table] = SingletonSlot(fork="keep")
+    slot.get(Table)
+
+    def work() -> None:
+        with slot.lease(Table) as table:
+            seen = weakref.ref(table)
+        del table
+        slot.reset()
+        gc.collect()
+        assert seen() is None
+
+    in_fork(work)
+
+
+@pytest.mark.promise(12)
+def test_kept_instance_that_was_leased_goes_when_it_is_reset() -> None:
+    """A lease in the child does not keep the parent's data in memory for ever."""
+    child.run(_keep_and_let_go)
+
+
 def _spawn() -> None:
     import multiprocessing
     import os
