@@ -23,6 +23,10 @@ class _Ruled:
     """Whether the folder, or one around it, is excluded by settings above that one."""
 
 
+def _folder_of(real: str) -> str:
+    return os.path.dirname(real)  # noqa: PTH120 - pathlib takes ten times as long
+
+
 def _as_it_is(config: Config) -> Config:
     return config
 
@@ -50,7 +54,7 @@ class Settings:
         Raises:
             ConfigError: The file that holds it is not TOML, or a setting cannot be meant.
         """
-        return self._of_folder(os.path.dirname(os.path.realpath(path))).config  # noqa: PTH120
+        return self._of_folder(_folder_of(os.path.realpath(path))).config
 
     def exclude(self, real: str) -> bool:
         """Tell whether the file or folder at `real`, a path without links, is excluded.
@@ -58,7 +62,7 @@ class Settings:
         Raises:
             ConfigError: As `of` does.
         """
-        ruled = self._of_folder(os.path.dirname(real))  # noqa: PTH120 - pathlib takes ten times as long
+        ruled = self._of_folder(_folder_of(real))
         return ruled.is_excluded or ruled.config.excludes(real)
 
     def _of_folder(self, folder: str) -> _Ruled:
@@ -69,7 +73,7 @@ class Settings:
         return self._ruled[folder]
 
     def _read(self, folder: str) -> _Ruled:
-        parent = os.path.dirname(folder)  # noqa: PTH120
+        parent = _folder_of(folder)
         above = self._of_folder(parent) if parent != folder else self._outermost
         if above.is_excluded or above.config.excludes(folder):
             # What is excluded has no say, and its pyproject.toml may be of any kind.

@@ -63,7 +63,7 @@ def by_method() -> tuple[Functions, Check]:
 
 def by_defaultdict() -> tuple[Functions, Check]:
     """A factory is called by a look for a key."""
-    clients: defaultdict[str, Client] = defaultdict(lambda: Client())  # noqa: PLW0108
+    clients: defaultdict[str, Client] = defaultdict(lambda: Client())  # noqa: PLW0108 - a function that is watched
     return twice(lambda: clients["work"])
 
 

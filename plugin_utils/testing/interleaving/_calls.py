@@ -71,7 +71,7 @@ def call_touch(function: object, owner: object, site: CallSite, frame: FrameType
 
 def _type_touch(called: type, first: object) -> Touch:
     # A class written in Python has the points of its constructor; one in C can copy its argument.
-    parts = called.__new__, called.__init__  # type: ignore[misc]
+    parts = called.__new__, called.__init__  # type: ignore[misc] # looked at, not called
     own = [part for part in parts if part not in (object.__new__, object.__init__)]
     if issubclass(called, BaseException) or all(isinstance(part, FunctionType) for part in own):
         return NOTHING
